@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Leave, leave, type VaultNote } from '../../core/rescue/vault-files.ts';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { MB, readTextWithin } from '../../effects/files/bounded-read.ts';
+import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
@@ -114,11 +114,8 @@ function vaultNotes({ plan, warn }: OrchestrateOptions): VaultNotes {
 
 /** Whether the note in `file` has this text, apart from the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
-  try {
-    return noteContent(readTextWithin(file, MB)) === noteContent(text);
-  } catch {
-    return false;
-  }
+  const there = tryReadText(file, MB);
+  return there !== null && noteContent(there) === noteContent(text);
 }
 
 async function runTask(

@@ -3,6 +3,7 @@ import type { AttemptEnd, AttemptFacts, Leftover } from '../../core/agent/attemp
 import type { SignFound } from '../../core/agent/sign.ts';
 import { messageOf } from '../../errors.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { noteAgent } from '../logs/agent-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
 import { endLeftovers } from '../processes/end-process.ts';
@@ -14,7 +15,6 @@ import {
   MARKER_NAME,
   type ProcessIdentity,
   readProcess,
-  unlessUnreadable,
 } from '../processes/process-table.ts';
 import { reportOfNoStart, runAgentProcess } from '../processes/run-process.ts';
 import type { LeftoverProcess } from '../processes/tree-watch.ts';
@@ -117,7 +117,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
 /** Returns the helpers of a sandbox: the guard ends them and what they started if ralph is killed. */
 function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
   const pids = sandbox?.helperPids() ?? [];
-  return pids.flatMap((pid) => unlessUnreadable(() => readProcess(pid)) ?? []);
+  return pids.flatMap((pid) => ifPossible(() => readProcess(pid)) ?? []);
 }
 
 /** One attempt, with what it left running and what ended together with it. */

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
 import { CommandError } from '../../errors.ts';
+import { ifPossible } from './if-possible.ts';
 
 /*
  * Opens and reads files that another user may have planted. They are opened without waiting, since
@@ -28,11 +29,7 @@ export function readTextWithin(file: PathLike, maxBytes: number): string {
 
 /** Reads a regular file of at most `maxBytes` bytes as text; null if that fails. Never throws. */
 export function tryReadText(file: PathLike, maxBytes: number): string | null {
-  try {
-    return readTextWithin(file, maxBytes);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => readTextWithin(file, maxBytes));
 }
 
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */

@@ -1,21 +1,14 @@
 import { lstatSync, type PathLike, type Stats, statSync } from 'node:fs';
+import { ifPossible } from './if-possible.ts';
 
 /** Returns what the system says of what a path leads to; null if that is not there, or cannot be looked at. */
 export function statOf(place: PathLike): Stats | null {
-  try {
-    return statSync(place);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => statSync(place));
 }
 
 /** The same of the path itself, also if it is a link. */
 export function lstatOf(place: PathLike): Stats | null {
-  try {
-    return lstatSync(place);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => lstatSync(place));
 }
 
 /** Whether a path leads to a regular file; no, if it cannot be looked at. */

@@ -3,6 +3,7 @@ import { accessSync, constants, statfsSync, statSync, writeFileSync } from 'node
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { MB } from './bounded-read.ts';
+import { ifPossible } from './if-possible.ts';
 import { errorCode, tryToRemove } from './write-file.ts';
 
 /** Whether files can be created in a folder; found out without writing anything. */
@@ -27,12 +28,8 @@ export function probeFolder(folder: string): FolderProbe {
 
 /** Returns the bytes that this user can still write in the folder; null if unknown. */
 export function freeBytes(folder: string): number | null {
-  try {
-    const { bavail, bsize } = statfsSync(nearestThere(folder));
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
+  const found = ifPossible(() => statfsSync(nearestThere(folder)));
+  return found === null ? null : found.bavail * found.bsize;
 }
 
 /** Writes a file of a megabyte and removes it. Returns why that fails, in the words of the system; null if it works. */

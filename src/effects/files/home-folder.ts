@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import { ifPossible } from './if-possible.ts';
 
 /**
  * Returns this user's home folder, from `HOME` or the system's list of users; null if neither has
@@ -9,12 +10,8 @@ import path from 'node:path';
 export function homeFolder(env: NodeJS.ProcessEnv): string | null {
   const { HOME: home = '' } = env;
   if (path.isAbsolute(home)) return home;
-  try {
-    const { homedir } = userInfo();
-    return path.isAbsolute(homedir) ? homedir : null;
-  } catch {
-    return null;
-  }
+  const homedir = ifPossible(() => userInfo().homedir);
+  return homedir !== null && path.isAbsolute(homedir) ? homedir : null;
 }
 
 /**
@@ -22,9 +19,5 @@ export function homeFolder(env: NodeJS.ProcessEnv): string | null {
  * containers.
  */
 export function systemUser(): string | null {
-  try {
-    return userInfo().username;
-  } catch {
-    return null;
-  }
+  return ifPossible(() => userInfo().username);
 }

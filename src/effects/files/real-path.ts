@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { ifPossible } from './if-possible.ts';
 
 /** Returns a path with its links resolved, as far as the path exists. */
 export function realPath(place: string): string {
@@ -13,11 +14,7 @@ export function realPath(place: string): string {
 
 /** Whether both paths lead to the same file or folder; false if one does not exist. */
 export function isSamePlace(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
+  return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
 /** Whether a folder of the vault leads out of it through a link; ralph writes nothing there. */

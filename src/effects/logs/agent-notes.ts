@@ -4,6 +4,7 @@ import { type AgentName, isAgentName } from '../../core/agent/agents/agents.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { KB, readTail } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { numberAt, parseObject } from '../files/json-fields.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 import { iterationName } from './iteration-log.ts';
@@ -37,12 +38,8 @@ export function noteAgent(folder: PinnedFolder, iteration: number, part: LogPart
 
 /** Returns the parts of an iteration's log in order; empty if they are not known. */
 export function readAgentNotes(folder: string, iteration: number): readonly LogPart[] {
-  let text: string;
-  try {
-    text = readTail(path.join(folder, agentNotesName(iteration)), 64 * KB).toString();
-  } catch {
-    return [];
-  }
+  const file = path.join(folder, agentNotesName(iteration));
+  const text = ifPossible(() => readTail(file, 64 * KB).toString()) ?? '';
   return text.split('\n').flatMap((line) => {
     const note = parseObject(line);
     const from = note === null ? null : numberAt(note, 'from');

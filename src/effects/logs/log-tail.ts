@@ -1,5 +1,6 @@
 import { closeSync, constants, readSync } from 'node:fs';
 import { openRegular } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
@@ -12,12 +13,9 @@ export interface LogTail {
 
 /** Opens a log; returns null if it is missing or not a regular file. */
 export function openLogTail(file: string): LogTail | null {
-  let descriptor: number;
-  try {
-    ({ descriptor } = openRegular(file, constants.O_NOFOLLOW));
-  } catch {
-    return null;
-  }
+  const opened = ifPossible(() => openRegular(file, constants.O_NOFOLLOW));
+  if (opened === null) return null;
+  const { descriptor } = opened;
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
   let position = 0;
   return {

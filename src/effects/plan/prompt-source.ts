@@ -7,6 +7,7 @@ import type { MaterialRules } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
 import { MB, readFirstBytes, readTextWithin, readWithin } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { errorCode } from '../files/write-file.ts';
 import {
   intoWorkProblem,
@@ -177,9 +178,6 @@ const FIRST_WORDS = 20_000;
 /** Returns the beginning of a prompt, for a name; empty if it cannot be read yet. */
 export function firstWords(prompt: string | null, promptFile: string | null): string {
   if (prompt !== null) return prompt === '-' ? '' : prompt.slice(0, FIRST_WORDS);
-  try {
-    return promptFile === null ? '' : readFirstBytes(promptFile, FIRST_WORDS).toString();
-  } catch {
-    return '';
-  }
+  if (promptFile === null) return '';
+  return ifPossible(() => readFirstBytes(promptFile, FIRST_WORDS).toString()) ?? '';
 }

@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { fromStored, type StoredRun, storedSettings } from '../../core/settings/stored-run.ts';
@@ -7,6 +6,8 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { StateCorruptedError } from '../../task-errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { sha256Of } from '../files/file-hash.ts';
+import { lstatOf } from '../files/file-kinds.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { isRealFolder } from '../state/task-list.ts';
 
@@ -83,11 +84,7 @@ const MAX_BYTES = 8 * MB;
 
 /** Returns null if the file cannot be read. Follows no link, because anybody could have created it. */
 function readOr(folder: string, name: string): Uint8Array | null {
-  try {
-    const file = path.join(folder, name);
-    const isOwn = isRealFolder(folder) && lstatSync(file).isFile();
-    return isOwn ? readWithin(file, MAX_BYTES) : null;
-  } catch {
-    return null;
-  }
+  const file = path.join(folder, name);
+  const isOwn = isRealFolder(folder) && lstatOf(file)?.isFile() === true;
+  return isOwn ? ifPossible(() => readWithin(file, MAX_BYTES)) : null;
 }

@@ -6,6 +6,7 @@ import { withRegularFile } from '../files/bounded-read.ts';
 import { statOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
 import { homeFolder } from '../files/home-folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';
@@ -149,13 +150,6 @@ function unsafeStore(folder: string): string | null {
 
 /** Whether the file is regular, not a link, and only this user or root could have written it. */
 function isNote(file: string): boolean {
-  try {
-    return withRegularFile(
-      file,
-      constants.O_NOFOLLOW,
-      (opened) => distrust(fstatSync(opened)) === null,
-    );
-  } catch {
-    return false;
-  }
+  const isSafe = (opened: number): boolean => distrust(fstatSync(opened)) === null;
+  return ifPossible(() => withRegularFile(file, constants.O_NOFOLLOW, isSafe)) ?? false;
 }

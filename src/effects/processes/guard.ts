@@ -1,5 +1,6 @@
+import { ifPossible } from '../files/if-possible.ts';
 import type { Lease } from './lease.ts';
-import { type ProcessIdentity, readProcess, unlessUnreadable } from './process-table.ts';
+import { type ProcessIdentity, readProcess } from './process-table.ts';
 import { spawnHelper } from './spawn-process.ts';
 
 /*
@@ -68,7 +69,7 @@ export function startGuard({
     onProblem = undefined;
   };
 
-  const driver = unlessUnreadable(() => readProcess(process.pid));
+  const driver = ifPossible(() => readProcess(process.pid));
   const program = [programPath, runId, driver === null ? '' : nameOf(driver)];
   // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };

@@ -1,4 +1,5 @@
-import { isMarkedInner, type ProcessEntry, unlessUnreadable } from './process-table.ts';
+import { ifPossible } from '../files/if-possible.ts';
+import { isMarkedInner, type ProcessEntry } from './process-table.ts';
 import type { ProcessTree } from './process-tree.ts';
 
 /**
@@ -51,5 +52,5 @@ export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly
 }
 
 function markedInner(members: readonly ProcessEntry[]): readonly ProcessEntry[] {
-  return members.filter(({ pid }) => unlessUnreadable(() => isMarkedInner(pid)) === true);
+  return members.filter(({ pid }) => ifPossible(() => isMarkedInner(pid)) === true);
 }

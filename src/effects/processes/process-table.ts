@@ -51,15 +51,6 @@ export function isAlive({ pid, startedAt }: ProcessIdentity): boolean {
   return entry !== null && entry.startedAt === startedAt && !isZombie(entry);
 }
 
-/** Returns what `read` returns; null if it throws because the system cannot be read now. */
-export function unlessUnreadable<T>(read: () => T | null): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
 /** Lists all living processes. Throws only if the system cannot be read at all. */
 export function listProcesses(): ProcessEntry[] {
   return HAS_PROC ? listFromProc() : psEntries().filter((entry) => !isZombie(entry));

@@ -1,11 +1,11 @@
 import type { Leftover } from '../../core/agent/attempt.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import {
   countBirths,
   isYoungest,
   type ProcessEntry,
   type ProcessIdentity,
   readProcess,
-  unlessUnreadable,
 } from './process-table.ts';
 import { createTree, type ProcessTree, type TreeSigns, type TreeSweep } from './process-tree.ts';
 
@@ -50,7 +50,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { neverPids = [], exempt = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely, births = countBirths } = options;
   // If this is null, the tree is still found by the marker.
-  const root = unlessUnreadable(() => readProcess(rootPid));
+  const root = ifPossible(() => readProcess(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],
     marker,
@@ -101,8 +101,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     sweep,
     leftovers() {
       // This is nearly always the case, and ten times as fast as a sweep.
-      if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
-        return [];
+      if (root !== null && ifPossible(() => isYoungest(root, birthsBefore)) === true) return [];
       return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
     },
     stop() {
@@ -121,7 +120,7 @@ const COMMAND_CHARS = 120;
 
 /** Returns a command line without control characters, because it may contain escape sequences. */
 function commandOf(pid: number): string {
-  const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
+  const line = (ifPossible(() => readProcess(pid))?.command ?? '')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();

@@ -9,6 +9,7 @@ import type { Requests } from '../../loop/ports.ts';
 import { MB, readFirstBytes } from '../files/bounded-read.ts';
 import { headWithin } from '../files/bounded-text.ts';
 import { fileNamesIn, watchFolder } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
@@ -92,11 +93,7 @@ export function watchRequests(
 
 /** Reads only the beginning of a long file, because an agent can create files here, too. */
 function tryRead(file: string): string | null {
-  try {
-    return readFirstBytes(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
-  } catch {
-    return null;
-  }
+  return ifPossible(() => readFirstBytes(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString());
 }
 
 /** Removes the requests of this kind; returns whether there were any. */

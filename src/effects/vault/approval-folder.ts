@@ -5,6 +5,7 @@ import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readFirstBytes, tryReadText } from '../files/bounded-read.ts';
 import { watchFolder } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { isSamePlace, leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
@@ -130,12 +131,8 @@ function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
   // If others can write to the folder, anybody could have answered.
   if (distrustPath(path.join(vault, folder)) !== null) return null;
-  try {
-    const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
-    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;
-  } catch {
-    return null;
-  }
+  const stats = ifPossible(() => lstatSync(path.join(vault, folder, file), { bigint: true }));
+  return stats?.isFile() === true ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;
 }
 
 /** Returns the text after `reason:` in an answer; null if there is none. */
@@ -147,9 +144,5 @@ function readReason(file: string): string | null {
 
 function unquoted(text: string): string {
   if (!/^".*"$/.test(text)) return text;
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  return ifPossible(() => String(JSON.parse(text))) ?? text;
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, promises } from 'node:fs';
 import path from 'node:path';
 import type { PutBack } from '../../core/task/put-back.ts';
 import { openRegular, readBytes, readWithin } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
 import { TASK_FILE_MAX_BYTES } from './task-file.ts';
@@ -46,7 +47,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
   const { vault, file, copy, hasArrived } = request;
   let held: Held | null = null;
   /** The last text of the file that was not blank; null if there is nothing to put back. */
-  let text = tryRead(copy);
+  let text = ifPossible(() => readWithin(copy, TASK_FILE_MAX_BYTES));
   /** Whether the copy is the only text that there is. */
   let isOwed = false;
 
@@ -122,22 +123,12 @@ interface Seen extends Held {
 
 /** Opens and reads a file; null if it is not there, no regular file, too large or not readable. */
 function open(file: string): Seen | null {
-  try {
+  return ifPossible(() => {
     const { descriptor, size } = openRegular(file, constants.O_NOFOLLOW);
     const { nlink: links, mode } = fstatSync(descriptor);
     const bytes = readBytes(descriptor, Math.min(size, TASK_FILE_MAX_BYTES));
     return { descriptor, links, mode: mode & 0o777, bytes };
-  } catch {
-    return null;
-  }
-}
-
-function tryRead(file: string): Buffer | null {
-  try {
-    return readWithin(file, TASK_FILE_MAX_BYTES);
-  } catch {
-    return null;
-  }
+  });
 }
 
 function isBlank(bytes: Buffer): boolean {
@@ -146,13 +137,11 @@ function isBlank(bytes: Buffer): boolean {
 
 /** Returns what is in an open file now, which may have lost its name since; null if that is blank or not readable. */
 function newerText({ descriptor }: Held): Buffer | null {
-  try {
+  return ifPossible(() => {
     const { size } = fstatSync(descriptor);
     const bytes = readBytes(descriptor, Math.min(size, TASK_FILE_MAX_BYTES), 0);
     return isBlank(bytes) ? null : bytes;
-  } catch {
-    return null;
-  }
+  });
 }
 
 /**

@@ -13,6 +13,7 @@ import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { CommandError } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 import { liveClaim } from '../lock/task-lock.ts';
@@ -135,14 +136,9 @@ function kindOf(stats: Stats): VaultFile['kind'] {
 
 /** Returns the text of a file; null if it is not UTF-8 text or cannot be read. */
 function readText(file: string): string | null {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(
-      readWithin(file, PROMPT_MAX_BYTES),
-    );
-    return text.includes('\0') ? null : text;
-  } catch {
-    return null;
-  }
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const text = ifPossible(() => decoder.decode(readWithin(file, PROMPT_MAX_BYTES)));
+  return text?.includes('\0') === true ? null : text;
 }
 
 const NO_FRONT_MATTER: FileFrontMatter = { type: null, problem: null };

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { listProcesses, showsOwnPids, unlessUnreadable } from '../../processes/process-table.ts';
+import { ifPossible } from '../../files/if-possible.ts';
+import { listProcesses, showsOwnPids } from '../../processes/process-table.ts';
 
 /*
  * Ends calls of git that do not answer: a pipe called `.gitignore`, or a disk of a network that is gone, holds git for
@@ -107,7 +108,7 @@ export function watchCalls(request: QuietTimes) {
       };
       const look = (passedMs: number): void => {
         clearTimeout(timer);
-        const work = unlessUnreadable(() => workOf(pid ?? 0));
+        const work = ifPossible(() => workOf(pid ?? 0));
         const isQuiet = work !== null && !work.isRunning && work.ticks === ticks;
         quietForMs = isQuiet ? quietForMs + passedMs : 0;
         ticks = work?.ticks ?? ticks;
