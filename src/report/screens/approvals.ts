@@ -31,6 +31,10 @@ export function approvalJson(
 ): object {
   return {
     ...{ task_id: taskId, approval_id: id, what, file },
-    ...{ requested_at: askedAt, expires_at: expiresAt, overdue: expiresAt <= at },
+    ...{
+      requested_at: askedAt,
+      expires_at: expiresAt,
+      overdue: Date.parse(expiresAt) <= Date.parse(at),
+    },
   };
 }
