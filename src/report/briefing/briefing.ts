@@ -5,7 +5,7 @@ import { agentsText, judgeText } from '../agent-words.ts';
 import { dayText } from '../day-text.ts';
 import { formatDuration, formatLines, plural, toldCost } from '../format.ts';
 import { lookBackOf, ownBranchOf, ownBranchText } from '../look-back.ts';
-import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
+import { cell, codeSpan, fenced, inlineText, sandboxSections } from '../notes/markdown.ts';
 import { plantedFiles, refusedLines, sandboxWord } from '../sandbox-words.ts';
 import {
   commandOf,
@@ -31,7 +31,7 @@ export function renderBriefing(facts: Briefing): string {
     ...(day === null ? [] : [`Of today's budget: ${dayText(day)}.`]),
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
-    ...sandboxSections(briefing),
+    ...sandboxSections(sandboxLines(briefing, refusedLines), sandboxLines(briefing, plantedFiles)),
     ...gitHelp(briefing),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -122,25 +122,10 @@ function gitHelp(briefing: Briefing): readonly string[] {
 }
 
 /** Lists what the sandbox met, task by task. */
-function sandboxSections({ tasks }: Briefing): readonly string[] {
-  const refused = tasks.flatMap(({ shown, task }) =>
-    (task === null ? [] : refusedLines(task, codeSpan)).map(
-      (line) => `- ${inlineText(shown.taskId)}: ${line}`,
-    ),
+function sandboxLines({ tasks }: Briefing, of: typeof refusedLines): readonly string[] {
+  return tasks.flatMap(({ shown, task }) =>
+    (task === null ? [] : of(task, codeSpan)).map((line) => `${inlineText(shown.taskId)}: ${line}`),
   );
-  const planted = tasks.flatMap(({ shown, task }) =>
-    (task === null ? [] : plantedFiles(task, codeSpan)).map(
-      (file) => `- ${inlineText(shown.taskId)}: ${file}`,
-    ),
-  );
-  return [
-    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${refused.join('\n')}`]),
-    ...(planted.length === 0
-      ? []
-      : [
-          `## New files that other programs may run\n\nRead them before anything runs them.\n\n${planted.join('\n')}`,
-        ]),
-  ];
 }
 
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {

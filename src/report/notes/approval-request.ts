@@ -1,7 +1,7 @@
 import type { Approval } from '../../core/task/task-state.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { commandHere, fromItsFolder } from '../../printed-command.ts';
+import { frontMatter } from './markdown.ts';
 
 /** The facts that a request for approval shows. */
 export interface RequestFacts {
@@ -15,21 +15,17 @@ export interface RequestFacts {
 /** Returns the Markdown text of a request for approval: what is asked and how to answer. */
 export function renderRequest({ logDir, ...texts }: RequestFacts): string {
   const { taskId, approval, asked } = withoutControlsIn(texts);
-  const fields: readonly (readonly [string, string])[] = [
-    ['type', 'approval_request'],
-    ['task_id', taskId],
-    ['approval_id', approval.id],
-    ['action', approval.what],
-    ['created', approval.requested_at],
-    ['expires', approval.expires_at],
-    ['log_dir', logDir],
-    ['reason', ''],
-  ];
-  // Every JSON string is a valid YAML string.
-  const front = fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n');
-  return `---
-${front}
----
+  const front = frontMatter({
+    type: 'approval_request',
+    task_id: taskId,
+    approval_id: approval.id,
+    action: approval.what,
+    created: approval.requested_at,
+    expires: approval.expires_at,
+    log_dir: logDir,
+    reason: '',
+  });
+  return `${front}
 
 # Approval wanted: ${taskId}
 

@@ -1,7 +1,6 @@
-import { safeJson } from '../../core/text/safe-json.ts';
 import { commandHere, fromItsFolder } from '../../printed-command.ts';
 import { againCommand } from '../screens/list.ts';
-import { inlineText } from './markdown.ts';
+import { frontMatter, inlineText } from './markdown.ts';
 
 /** What the note about a list names of an item that cannot be started. */
 export interface NotedItem {
@@ -36,15 +35,10 @@ export function renderListNote(
   },
   { created, stateDir }: { readonly created: string; readonly stateDir: string },
 ): string {
-  const fields: readonly (readonly [string, string])[] = [
-    ...([
-      ['type', 'ralph_list'],
-      ['task_id', list],
-      ['reason', 'list-blocked'],
-      ['file', source],
-    ] as const),
-    ...[['created', created] as const, ['state_dir', stateDir] as const],
-  ];
+  const front = frontMatter({
+    ...{ type: 'ralph_list', task_id: list, reason: 'list-blocked', file: source },
+    ...{ created, state_dir: stateDir },
+  });
   const lines = items.map(({ id, title, taskId, reason, waitsFor }) => {
     const name = `**${inlineText(id)}** (${inlineText(title)})`;
     return reason === null
@@ -58,7 +52,7 @@ export function renderListNote(
     reason === null ? [] : [fromItsFolder(againCommand(typed, id))],
   );
   return [
-    `---\n${fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n')}\n---`,
+    front,
     `# Nothing more of ${inlineText(source)} can be started`,
     lines.join('\n'),
     '## What to do next',

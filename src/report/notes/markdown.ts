@@ -1,9 +1,33 @@
+import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 
 /*
  * These functions put untrusted text into Markdown. It can neither control a terminal that shows the
  * file nor break out of its block, span or cell.
  */
+
+/** Returns front matter with these fields, in YAML: every JSON string is a valid YAML string. */
+export function frontMatter(fields: Readonly<Record<string, string | number>>): string {
+  const lines = Object.entries(fields).map(([key, value]) => `${key}: ${safeJson(value)}`);
+  return `---\n${lines.join('\n')}\n---`;
+}
+
+/** Returns the sections about what the sandbox met, each of its lines in a list. */
+export function sandboxSections(
+  refused: readonly string[],
+  planted: readonly string[],
+): readonly string[] {
+  const files = 'New files that other programs may run\n\nRead them before anything runs them.';
+  return [
+    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${listed(refused)}`]),
+    ...(planted.length === 0 ? [] : [`## ${files}\n\n${listed(planted)}`]),
+  ];
+}
+
+/** Returns a list with an item for each line. */
+export function listed(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n');
+}
 
 /** Returns a fenced block. Its fence is longer than any run of backticks in the text, which cannot close it. */
 export function fenced(text: string, language = 'text'): string {

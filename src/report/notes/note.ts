@@ -3,13 +3,20 @@ import type { Ending } from '../../core/machine/loop-state.ts';
 import type { CommandOutput } from '../../core/prompt/failed-outputs.ts';
 import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine, withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { agentsText, costText, judgeText } from '../agent-words.ts';
 import { remedyFor } from '../ending-lines.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
-import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
+import {
+  cell,
+  codeSpan,
+  fenced,
+  frontMatter,
+  inlineText,
+  listed,
+  sandboxSections,
+} from './markdown.ts';
 
 /** The facts of a note. */
 export interface NoteFacts {
@@ -38,17 +45,15 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   const facts = { ...withoutControlsIn(texts), stateFile, logDir };
   const { task } = facts;
   const sections = [
-    frontMatter(facts),
+    frontMatter(fieldsOf(facts)),
     `# ${headingOf(facts)}`,
     `## What happened\n\n${whatHappened(facts)}`,
     `## What was asked\n\n${fenced(task.task_prompt)}`,
     `## What counts as complete\n\nDone when ${codeSpan(facts.completion)}.`,
     `## Iterations\n\n${iterationTable(task)}`,
-    ...sandboxSections(task),
+    ...sandboxSections(refusedLines(task, codeSpan), plantedFiles(task, codeSpan)),
     ...(facts.missing.length > 0
-      ? [
-          `## What the next prompt says\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
-        ]
+      ? [`## What the next prompt says\n\n${listed(facts.missing.map(inlineText))}`]
       : []),
     ...facts.commandOutputs.map(
       ({ by, check, output }) =>
@@ -69,21 +74,18 @@ function headingOf({ task, ending }: Pick<NoteFacts, 'task' | 'ending'>): string
 
 const HEADING_CHARS = 120;
 
-function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
-  const fields: readonly (readonly [string, string | number])[] = [
-    ['type', `ralph_${(ending.note ?? 'failed').toLowerCase()}`],
-    ['task_id', task.task_id],
-    ['task_type', task.task_type],
-    ['reason', ending.exitReason],
-    ['iterations', task.metrics.iterations],
-    ['max_iterations', task.max_iterations],
-    ['created', created],
-    ['state_file', stateFile],
-    ['log_dir', logDir],
-  ];
-  // Every JSON string is a valid YAML string.
-  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
-  return `---\n${lines.join('\n')}\n---`;
+function fieldsOf({ task, ending, created, stateFile, logDir }: NoteFacts) {
+  return {
+    type: `ralph_${(ending.note ?? 'failed').toLowerCase()}`,
+    task_id: task.task_id,
+    task_type: task.task_type,
+    reason: ending.exitReason,
+    iterations: task.metrics.iterations,
+    max_iterations: task.max_iterations,
+    created,
+    state_file: stateFile,
+    log_dir: logDir,
+  };
 }
 
 function whatHappened({ task, ending, checkout }: NoteFacts): string {
@@ -108,23 +110,6 @@ function whatHappened({ task, ending, checkout }: NoteFacts): string {
     ...(task.judge === undefined ? [] : [`Judge: ${inlineText(judgeText(task.judge))}.`]),
     `Sandbox: ${inlineText(sandboxText(task))}.`,
   ].join('\n\n');
-}
-
-function sandboxSections(task: TaskState): readonly string[] {
-  const refused = refusedLines(task, codeSpan);
-  const planted = plantedFiles(task, codeSpan);
-  return [
-    ...(refused.length === 0 ? [] : [`## The sandbox refused\n\n${listed(refused)}`]),
-    ...(planted.length === 0
-      ? []
-      : [
-          `## New files that other programs may run\n\nRead them before anything runs them.\n\n${listed(planted)}`,
-        ]),
-  ];
-}
-
-function listed(lines: readonly string[]): string {
-  return lines.map((line) => `- ${line}`).join('\n');
 }
 
 function iterationTable(task: TaskState): string {

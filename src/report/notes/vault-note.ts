@@ -1,11 +1,10 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { VaultNote } from '../../core/rescue/vault-files.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { commandHere, fromItsFolder } from '../../printed-command.ts';
 import { remedyFor } from '../ending-lines.ts';
 import { HUMAN_REASONS } from '../screens/vault-line.ts';
-import { inlineText } from './markdown.ts';
+import { frontMatter, inlineText } from './markdown.ts';
 
 /** What every note of a rescue pass mentions. */
 interface NoteContext {
@@ -27,17 +26,15 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
-  const fields: readonly (readonly [string, string])[] = [
-    ['type', `ralph_${NOTE_REASONS[note.kind].toLowerCase()}`],
-    ['task_id', note.taskId],
-    ['reason', reason],
-    ...('file' in note ? [['file', note.file] as const] : []),
-    ['created', context.created],
-    ['state_dir', context.stateDir],
-  ];
-  // Every JSON string is a valid YAML string.
-  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
-  return [`---\n${lines.join('\n')}\n---`, `# ${title}`, ...body].join('\n\n').concat('\n');
+  const front = frontMatter({
+    type: `ralph_${NOTE_REASONS[note.kind].toLowerCase()}`,
+    task_id: note.taskId,
+    reason,
+    ...('file' in note ? { file: note.file } : {}),
+    created: context.created,
+    state_dir: context.stateDir,
+  });
+  return [front, `# ${title}`, ...body].join('\n\n').concat('\n');
 }
 
 interface NoteContent {
