@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isRepeatable, SETTINGS } from '../../../core/settings/settings.ts';
 import { orOnFleet } from '../../../fleet/cli/or-on-fleet.ts';
 import { placed, repeated } from '../../flags/shared-flags.ts';
+import type { FolderOptions } from '../../tasks/named-folders.ts';
 import type { DiffOptions } from './diff.ts';
 import type { JudgeOptions } from './judge.ts';
 import type { LandOptions } from './land.ts';
@@ -11,6 +12,12 @@ import type { UndoOptions } from './undo.ts';
 
 /** Declares the commands that look at snapshots, go back and land. `ended` receives their exit codes. */
 export function declareGitCommands(program: Command, ended: (exitCode: number) => void): void {
+  const act = async (
+    command: string,
+    taskId: string | undefined,
+    options: FolderOptions,
+    run: () => Promise<number>,
+  ): Promise<void> => ended(await orOnFleet({ command, taskId, options }, run));
   placed(program.command('diff'))
     .description('what iterations changed, as git diff shows it')
     .argument('[id]', 'the task (default: the newest)')
@@ -19,9 +26,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--json', 'the files as JSON')
     .action(async (id: string | undefined, range: string | undefined, options: DiffOptions) => {
       const { diff } = await import('./diff.ts');
-      ended(
-        await orOnFleet({ command: 'diff', taskId: id, options }, () => diff(id, range, options)),
-      );
+      await act('diff', id, options, () => diff(id, range, options));
     });
   placed(program.command('snapshots'))
     .description('the snapshots of a task')
@@ -29,11 +34,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--json', 'as JSON')
     .action(async (id: string | undefined, options: SnapshotsOptions) => {
       const { snapshots } = await import('./snapshots.ts');
-      ended(
-        await orOnFleet({ command: 'snapshots', taskId: id, options }, () =>
-          snapshots(id, options),
-        ),
-      );
+      await act('snapshots', id, options, () => snapshots(id, options));
     });
   placed(program.command('proof'))
     .description('what a completed task has proven; or check it once more')
@@ -44,7 +45,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'run the commands of a file without asking')
     .action(async (id: string | undefined, options: ProofOptions) => {
       const { proof } = await import('./proof.ts');
-      ended(await orOnFleet({ command: 'proof', taskId: id, options }, () => proof(id, options)));
+      await act('proof', id, options, () => proof(id, options));
     });
   const judging = placed(program.command('judge'))
     .description('have an agent judge the final tree of a completed task; changes nothing')
@@ -56,7 +57,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
   }
   judging.option('--json', 'as JSON').action(async (id: string, options: JudgeOptions) => {
     const { judge } = await import('./judge.ts');
-    ended(await orOnFleet({ command: 'judge', taskId: id, options }, () => judge(id, options)));
+    await act('judge', id, options, () => judge(id, options));
   });
   placed(program.command('undo'))
     .description('take back what an iteration and all after it changed')
@@ -68,11 +69,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'do not ask')
     .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
       const { undo } = await import('./undo.ts');
-      ended(
-        await orOnFleet({ command: 'undo', taskId: id, options }, () =>
-          undo(id, iteration, options),
-        ),
-      );
+      await act('undo', id, options, () => undo(id, iteration, options));
     });
   placed(program.command('land'))
     .description("bring a task's work into a branch, checked once more")
@@ -84,8 +81,6 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--yes', 'land even though the task is not completed')
     .action(async (id: string, options: LandOptions) => {
       const { landCommand } = await import('./land.ts');
-      ended(
-        await orOnFleet({ command: 'land', taskId: id, options }, () => landCommand(id, options)),
-      );
+      await act('land', id, options, () => landCommand(id, options));
     });
 }
