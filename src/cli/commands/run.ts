@@ -3,7 +3,7 @@ import { freeTaskId } from '../../effects/state/free-task-id.ts';
 import { UsageError } from '../../errors.ts';
 import { worksOn } from '../../printed-command.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
-import { earlierTask } from '../run/earlier-task.ts';
+import { hasUntoldEnd, isToBeResumed } from '../run/earlier-task.ts';
 import { whyNoPrompt } from '../run/prompt-argument.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
@@ -52,14 +52,12 @@ export async function runCommand(
     collected.notices,
   );
   worksOn(plan, isFound);
-  let earlier = earlierTask(plan);
-  if (!settings.dryRun && earlier.isUntold) {
+  if (!settings.dryRun && hasUntoldEnd(plan)) {
     const { announceEarlierEnd } = await import('../run/announce-missed-end.ts');
     const stopped = await announceEarlierEnd(plan, false);
     if (stopped !== null) return stopped;
-    earlier = earlierTask(plan);
   }
-  if (settings.resumeIfOpen && earlier.isOpen()) {
+  if (settings.resumeIfOpen && isToBeResumed(plan)) {
     // Here this is a dry run. If a variable requested it, a resume, which takes only flags, would be real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
