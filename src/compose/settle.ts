@@ -11,7 +11,7 @@ import { type Committed, commitIteration } from '../effects/branches/commit/comm
 import type { CommitRequest, NotCommitted } from '../effects/branches/commit/commit-request.ts';
 import { followCommit, indexLock } from '../effects/branches/commit/follow-commit.ts';
 import { type GitSetup, readGitSetup } from '../effects/branches/commit/git-setup.ts';
-import { type IndexLag, keepLag, NO_LAG, readLag } from '../effects/branches/commit/index-lag.ts';
+import { hasLag, readLag } from '../effects/branches/commit/index-lag.ts';
 import { countUncommitted, stillLacking } from '../effects/branches/commit/iteration-changes.ts';
 import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import { realPath } from '../effects/files/real-path.ts';
@@ -71,17 +71,15 @@ export function gitSetupNow(
 
 /** Brings the index up to date with the commits of an earlier driver that it still lacks. */
 export async function followEarlier({ git }: TreeKeeper): Promise<void> {
-  await followLate(git, readLag(git)).catch(() => null);
+  await followLate(git).catch(() => null);
 }
 
-async function followLate(git: PrivateGit, lag: IndexLag): Promise<IndexLag> {
-  if (lag.size === 0) return lag;
+async function followLate(git: PrivateGit): Promise<void> {
+  if (!hasLag(git)) return;
   const nothing = { changes: new Map(), committed: new Set<string>() };
   // A commit that did not come about may have left its files in the index of commits.
   await stage(git, 'HEAD', []);
-  const left = await followCommit(git, nothing, lag, createPatience());
-  await keepLag(git, left);
-  return left;
+  await followCommit(git, nothing, createPatience());
 }
 
 /** Creates the port that commits what iterations change, and takes it back. */
@@ -105,7 +103,6 @@ export function workTreeSettler(
     for (const [why, names] of byReason(news)) warn(leftUncommitted(why, names));
   };
 
-  let lag = keeper === null ? NO_LAG : readLag(keeper.git);
   let hasToldLag = false;
   /** The last commit that git did not make: its hooks have run, and would say the same once more. */
   let refused: { readonly iteration: number; readonly settlement: Settlement } | null = null;
@@ -117,7 +114,7 @@ export function workTreeSettler(
     if (timeline.lost.length > 0) return lostSnapshots(timeline);
     if (setup === null) return NO_SETUP;
     return {
-      ...{ git: keeper.git, store: keeper.store, timeline, tree, setup, lag },
+      ...{ git: keeper.git, store: keeper.store, timeline, tree, setup },
       taskId: plan.taskId,
       template: plan.settings.commitMessage,
       apart: listIn(keeper.git.repository.root, plan.policy.list),
@@ -134,13 +131,12 @@ export function workTreeSettler(
     const committed = await commitIteration(request);
     await keeper?.keepRewritten(tree.iteration, committed.rewritten);
     const { settlement, newBranch } = committed;
-    lag = committed.lag;
-    await keepLag(request.git, lag);
     refused = committed.isRefused ? { iteration: tree.iteration, settlement } : null;
     tellLeft(committed);
     if (newBranch !== null) warn(branchMade(newBranch));
-    if (lag.size > 0 && !hasToldLag) warn(indexBehind(lockText(indexLock(request.git))));
-    hasToldLag = lag.size > 0;
+    const isBehind = hasLag(request.git);
+    if (isBehind && !hasToldLag) warn(indexBehind(lockText(indexLock(request.git))));
+    hasToldLag = isBehind;
     return settlement;
   };
 
@@ -181,9 +177,9 @@ export function workTreeSettler(
   };
 
   const stillBehind = async (git: PrivateGit): Promise<IndexBehind | null> => {
-    lag = await followLate(git, lag);
-    if (lag.size === 0) return null;
-    const paths = [...lag.keys()].map(asText).sort();
+    await followLate(git);
+    const paths = [...readLag(git).keys()].map(asText).sort();
+    if (paths.length === 0) return null;
     return { why: lockText(indexLock(git)), root: git.repository.root, paths };
   };
 

@@ -3,7 +3,6 @@ import { snapshotMessage } from '../../src/core/snapshots/snapshot-message.ts';
 import { commitIteration } from '../../src/effects/branches/commit/commit-iteration.ts';
 import type { CommitRequest } from '../../src/effects/branches/commit/commit-request.ts';
 import { readGitSetup } from '../../src/effects/branches/commit/git-setup.ts';
-import { NO_LAG } from '../../src/effects/branches/commit/index-lag.ts';
 import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
 import { gitIn } from '../../src/effects/git/git.ts';
 import { createPatience } from '../../src/effects/git/git-locks.ts';
@@ -59,7 +58,6 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
         taskId: 't',
         ...{ template: null, apart: null },
         protect: [],
-        lag: NO_LAG,
         patience: createPatience(async () => {}),
         tree: {
           iteration,

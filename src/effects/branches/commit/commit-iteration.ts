@@ -20,7 +20,6 @@ import {
 } from './commit-refusals.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 import { followCommit, indexLock } from './follow-commit.ts';
-import type { IndexLag } from './index-lag.ts';
 import { changedIn, type SnapshotSpan, spanOf, withoutLeftOut } from './iteration-changes.ts';
 import { branchFor, shortName } from './own-branch.ts';
 import { instantOf, rewrittenIn } from './rewritten-files.ts';
@@ -44,18 +43,16 @@ export interface Committed {
   readonly newBranch: string | null;
   /** Whether `git commit` was called, and did not commit. */
   readonly isRefused: boolean;
-  /** What the user's index lacks of the commits, since it is locked. */
-  readonly lag: IndexLag;
   /** Paths of the commit that a hook or a filter has written meanwhile, also if git made none in the end. */
   readonly rewritten: readonly TreePath[];
 }
 
 /** Commits what an iteration changed. Rejects with a `GitError`. */
 export async function commitIteration(request: CommitRequest): Promise<Committed> {
-  const { git, tree, lag, patience } = request;
+  const { git, tree, patience } = request;
   const left = new Map<TreePath, NotCommitted>();
   const end = (settlement: Settlement, more: Partial<Committed> = {}): Committed => ({
-    ...{ settlement, left, newBranch: null, isRefused: false, lag, rewritten: [] },
+    ...{ settlement, left, newBranch: null, isRefused: false, rewritten: [] },
     ...more,
   });
   const span = spanOf(request.timeline, tree);
@@ -74,8 +71,8 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
     for (const name of rewritten) left.delete(name);
     await stage(git, head.commit, []);
     const news = { changes: done, committed: new Set(changed.keys()) };
-    const settlement = committed(head.commit, head.branch, done.size);
-    return end(settlement, { rewritten, lag: await followCommit(git, news, lag, patience) });
+    await followCommit(git, news, patience);
+    return end(committed(head.commit, head.branch, done.size), { rewritten });
   }
   const { index, staged } = await stage(git, head.commit, changed.keys());
   const files = await withoutLeftOut(request, span, { index, staged }, left);
@@ -115,11 +112,8 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const changes = await changesOf(git, head.commit, after.commit);
   // Before the index follows, which touches no file but takes time.
   const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
-  const news = { changes, committed: files };
-  return end(committed(after.commit, branch, changes.size), {
-    ...{ newBranch, rewritten },
-    lag: await followCommit(git, news, lag, patience),
-  });
+  await followCommit(git, { changes, committed: files }, patience);
+  return end(committed(after.commit, branch, changes.size), { newBranch, rewritten });
 }
 
 function notCommitted(why: string): Settlement {

@@ -5,7 +5,6 @@ import type { Patience } from '../../git/git-locks.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../../snapshots/snapshot-store.ts';
 import type { GitSetup } from './git-setup.ts';
-import type { IndexLag } from './index-lag.ts';
 
 /** The iteration whose work is committed, and how. */
 export interface CommitRequest {
@@ -25,8 +24,6 @@ export interface CommitRequest {
   readonly asUser: Git;
   /** The same for what may start programs that the agent has written: hooks, filters, and what signs. */
   readonly withPrograms: Git;
-  /** What the user's index lacks of earlier commits. */
-  readonly lag: IndexLag;
   /** How long locks of git are waited for. */
   readonly patience: Patience;
 }

@@ -8,7 +8,7 @@ import { filesUnlikeIndex } from '../../git/questions/diffs.ts';
 import { listIndex, setEntries, updatePaths } from '../../git/questions/index-files.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 import { indexChanges, indexOfCommit } from './commit-index.ts';
-import { type IndexLag, NO_LAG } from './index-lag.ts';
+import { keepLag, NO_LAG, readLag } from './index-lag.ts';
 
 /** What a commit changed. */
 export interface NewCommit {
@@ -24,14 +24,14 @@ export function indexLock({ repository }: PrivateGit): string {
 
 /**
  * Brings the user's index up to date with a commit and with those before it that it lacks; every entry of other
- * paths stays as it is, and so does what somebody has staged. Resolves to what it lacks still.
+ * paths stays as it is, and so does what somebody has staged. What it lacks still is kept for the next time.
  */
 export async function followCommit(
   git: PrivateGit,
   { changes, committed }: NewCommit,
-  lag: IndexLag,
   patience: Patience,
-): Promise<IndexLag> {
+): Promise<void> {
+  const lag = readLag(git);
   const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
   // HEAD may be on another branch by now, or somebody may have changed the files since.
@@ -46,15 +46,17 @@ export async function followCommit(
     paths.delete(name);
     if (is !== to && (isUntouched || committed.has(name))) paths.set(name, { was: is, to });
   }
-  if (paths.size === 0) return NO_LAG;
+  if (paths.size === 0) return keepLag(git, NO_LAG);
   const entries = [...paths].map(([name, { to }]) => [name, to] as const);
   await patience.untilGone([indexLock(git)]);
-  if ((await gitRefusal(setEntries(git.users, git.repository, entries))) !== null) return paths;
+  if ((await gitRefusal(setEntries(git.users, git.repository, entries))) !== null) {
+    return keepLag(git, paths);
+  }
   await noteTimes(
     git,
     [...paths].flatMap(([name, { to }]) => (to === null ? [] : [name])),
   );
-  return NO_LAG;
+  await keepLag(git, NO_LAG);
 }
 
 /** Has the index know when the files were written, so that git need not read them again. */

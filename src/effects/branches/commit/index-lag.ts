@@ -16,7 +16,7 @@ export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly
 
 export const NO_LAG: IndexLag = new Map();
 
-/** Returns what an earlier driver, or an earlier run, could not bring up to date. */
+/** Returns what could not be brought up to date so far, by this driver or an earlier one. */
 export function readLag(git: PrivateGit): IndexLag {
   const kept = parseObject(tryReadText(lagFile(git), 64 * MB) ?? '') ?? {};
   return new Map(
@@ -34,7 +34,7 @@ export function hasLag(git: PrivateGit): boolean {
   return existsSync(lagFile(git));
 }
 
-/** Keeps it for the next driver. If that fails, this one still knows it. */
+/** Keeps it for the next commit, or the next driver. On a full disk it is lost. */
 export async function keepLag(git: PrivateGit, lag: IndexLag): Promise<void> {
   if (lag.size === 0) {
     tryToRemove(lagFile(git));
