@@ -4,7 +4,7 @@ import type { Sandbox } from '../effects/sandbox/sandbox.ts';
 import type { Examiner, Ports, WorkTreeSettler } from '../loop/ports.ts';
 import { agentKind } from './agent.ts';
 import type { ClaimedRun } from './held-run.ts';
-import type { CheckExaminer } from './proof/examiner.ts';
+import type { ExaminedTask } from './proof/examined-task.ts';
 import type { Start } from './start.ts';
 
 /*
@@ -18,7 +18,7 @@ export function examinerOf(
   sandbox: Sandbox | null,
   env: () => NodeJS.ProcessEnv,
 ): Examiner {
-  let opened: Promise<CheckExaminer> | null = null;
+  const found: Pick<ExaminedTask, 'known' | 'told'> = { known: new Map(), told: new Set() };
   const hasSnapshots = run.plan.settings.snapshots !== false && state.task.git.snapshots !== null;
   return {
     async examine(request) {
@@ -30,10 +30,9 @@ export function examinerOf(
         return { judge: await judgeClaim({ run, keeper, sandbox, ...about }, toJudge) };
       }
       if (deciders === null) throw new Error('a task without checks has nothing to examine');
-      opened ??= import('./proof/examiner.ts').then(({ createExaminer }) =>
-        createExaminer({ run, keeper, hasSnapshots, sandbox, atStart: deciders, env }),
-      );
-      return (await opened).examine({ ...request, part });
+      const { examineChecks } = await import('./proof/examiner.ts');
+      const task = { run, keeper, hasSnapshots, sandbox, atStart: deciders, env, ...found };
+      return examineChecks(task, { ...request, part });
     },
   };
 }

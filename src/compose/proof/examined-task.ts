@@ -8,17 +8,14 @@ import { type DecidersAtStart, programsOf } from '../../effects/proof/deciders-a
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 
-/** The run whose claims are examined. */
-interface ExaminedRun {
-  readonly plan: RunPlan;
-  readonly stops: SignalWatch;
-  /** Tells a person. */
-  readonly warn: (sentence: string) => void;
-}
-
 /** A task whose claims are examined. */
 export interface ExaminedTask {
-  readonly run: ExaminedRun;
+  readonly run: {
+    readonly plan: RunPlan;
+    readonly stops: SignalWatch;
+    /** Tells a person. */
+    readonly warn: (sentence: string) => void;
+  };
   /** Null outside git, with `--no-snapshots`, and if git cannot open what it once could. */
   readonly keeper: TreeKeeper | null;
   /** Whether a driver of the task has made snapshots: then no claim is judged without them. */
@@ -27,10 +24,6 @@ export interface ExaminedTask {
   readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
-}
-
-/** An examined task, with what was found out about it. */
-export interface Examined extends ExaminedTask {
   /** What decided in the tree of the start, by the checks. */
   readonly known: Map<string, Promise<DecidersOfTree>>;
   /** Files that the checks have changed, and of which a person has been told. */

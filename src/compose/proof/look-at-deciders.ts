@@ -13,17 +13,11 @@ import { findRewrites, type RewriteRequest } from '../../effects/proof/rewritten
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';
-import {
-  belowRoot,
-  type Examined,
-  type ExaminedTask,
-  placesOf,
-  programsInTree,
-} from './examined-task.ts';
+import { belowRoot, type ExaminedTask, placesOf, programsInTree } from './examined-task.ts';
 
 /** Looks whether what decides the checks is as at the start. What cannot be found out is an answer as well. */
 export async function lookAtTask(
-  task: Examined,
+  task: ExaminedTask,
   checks: readonly Check[],
   { iteration, rewritten }: Pick<ExamRequest, 'iteration' | 'rewritten'>,
 ): Promise<DecidersSeen> {
@@ -77,7 +71,7 @@ async function lookInFolder(
 }
 
 async function lookInTree(
-  task: Examined,
+  task: ExaminedTask,
   checks: readonly string[],
   seen: { readonly before: string | null; readonly earlier: RewriteRequest['earlier'] },
 ): Promise<Found> {
@@ -104,7 +98,7 @@ async function lookInTree(
 }
 
 /** Tells a person which files the checks have changed, unless it has been said of all of them. */
-function tellOnce({ run, told }: Examined, files: readonly string[]): void {
+function tellOnce({ run, told }: ExaminedTask, files: readonly string[]): void {
   const news = files.filter((file) => !told.has(file));
   if (news.length > 0) run.warn(changedByChecks(news));
   for (const file of news) told.add(file);
@@ -124,7 +118,7 @@ export async function lookAtIgnored(task: ExaminedTask) {
 }
 
 /** Compares the claimed tree with that of the start. Rejects if there is no snapshot of the claim. */
-export async function compare(task: Examined, checks: readonly string[]) {
+export async function compare(task: ExaminedTask, checks: readonly string[]) {
   const { run, keeper, known } = task;
   const claimed = claimedTree(task);
   if (keeper === null || claimed === null) throw new Error('there is no snapshot of the claim');

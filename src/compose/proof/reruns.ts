@@ -16,11 +16,11 @@ import { sitOldExam } from '../../effects/proof/old-exam.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import { runCheck } from './checks.ts';
-import { belowRoot, type Examined, type ExaminedTask, placesOf } from './examined-task.ts';
+import { belowRoot, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
 /** Runs the checks on the claimed work with the deciders and the tests of the start. */
-export function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+export function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undone }) => undone);
 }
 
@@ -28,14 +28,14 @@ export function oldExam(task: Examined, checks: readonly Check[]): Promise<Rerun
  * Runs the checks on the claimed work with the tests of the start. New tests stay where nothing else changed that
  * decides: a fixture that was missing may be the work itself.
  */
-export function startTests(task: Examined, checks: readonly Check[]): Promise<Rerun> {
+export function startTests(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undoneTests, bent }) =>
     bent.length > 0 ? undoneTests : new Map([...undoneTests].filter(([, entry]) => entry !== null)),
   );
 }
 
 async function examOf(
-  task: Examined,
+  task: ExaminedTask,
   checks: readonly Check[],
   undoneOf: (look: DeciderLook) => DeciderLook['undone'],
 ): Promise<Rerun> {
