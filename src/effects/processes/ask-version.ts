@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { forAgent } from './find-program.ts';
+import { killGroup } from './kill-group.ts';
 
 /** The line with its version that a program printed for `--version`, or why it gave no version. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
@@ -71,13 +72,4 @@ function read(line: string, exitCode?: number, message?: string): VersionAnswer 
   if (exitCode === undefined && message !== undefined) return { failed: message };
   if (exitCode !== 0) return { failed: `it exited with code ${exitCode ?? null}: ${line}` };
   return VERSION.test(line) ? { version: line } : { failed: `it printed no version but: ${line}` };
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group is already empty.
-  }
 }

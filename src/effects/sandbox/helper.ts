@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { RefusedHost } from '../../core/agent/attempt.ts';
+import { killGroup } from '../processes/kill-group.ts';
 import { MARKER_NAME } from '../processes/process-table.ts';
 import type { HelperReport, HelperRequest } from './helper-messages.ts';
 import type { Mounts } from './mounts.ts';
@@ -58,7 +59,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     const end = (error: Error): void => {
       isAlive = false;
       // Its bridge would outlive a helper that was killed.
-      if (child.pid !== undefined) endGroup(child.pid);
+      killGroup(child.pid);
       for (const each of waiting.values()) each.fail(error);
       waiting.clear();
       resolve();
@@ -70,7 +71,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   });
   /** Another process may have the pid of a helper that has ended. */
   const stop = (): void => {
-    if (isAlive && child.pid !== undefined) endGroup(child.pid);
+    if (isAlive) killGroup(child.pid);
   };
   const OPENING = 0;
   child.on('message', (report: HelperReport) => {
@@ -143,15 +144,6 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     } finally {
       if (waiting.size === 0) child.channel?.unref();
     }
-  }
-}
-
-/** Kills a helper with its bridge. It leads its group. */
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group is already empty.
   }
 }
 

@@ -18,6 +18,7 @@ import { isFolder, isThere, statOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
 import { tryToRemove } from '../files/write-file.ts';
 import type { ConfinedCommand } from '../processes/find-program.ts';
+import { killGroup } from '../processes/kill-group.ts';
 import type { Mounts } from './mounts.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -152,13 +153,7 @@ function outcomeOf(
       // Its own process group: what it started would live on if nothing held it.
       detached: true,
     });
-    const end = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // The group is already empty.
-      }
-    };
+    const end = (): void => killGroup(child.pid);
     const timer = setTimeout(end, TIMEOUT_MS);
     let output = '';
     let complaint = '';

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { messageOf } from '../../../errors.ts';
 import type { Confine, ConfinedCommand, PlacedCommand } from '../../processes/find-program.ts';
+import { killGroup } from '../../processes/kill-group.ts';
 import { MARKER_NAME } from '../../processes/process-table.ts';
 import {
   type GitSetting,
@@ -89,7 +90,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   let failed = false;
   const giveUp = (): void => {
     failed = true;
-    endGroup(child);
+    killGroup(child.pid);
     // If `git` is a script, a process it started may hold the pipe for longer.
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -132,7 +133,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
       });
     };
     child.once('error', () => settle(null));
-    child.once('exit', () => endGroup(child));
+    child.once('exit', () => killGroup(child.pid));
     child.once('close', settle);
   });
 }
@@ -215,14 +216,5 @@ function start({ file, args, cwd, env }: PlacedCommand, hasInput: boolean): Chil
     });
   } catch {
     return null;
-  }
-}
-
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group is already empty.
   }
 }
