@@ -22,7 +22,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 import { keepGuard, leaseIsFresh } from './kept-guard.ts';
-import { type AttemptWatch, watchAttempt } from './watch.ts';
+import { watchAttempt } from './watch.ts';
 
 /** What the environment of a child process says about its run. */
 export interface ChildOptions {
@@ -119,6 +119,8 @@ function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
   const pids = sandbox?.helperPids() ?? [];
   return pids.flatMap((pid) => ifPossible(() => readProcess(pid)) ?? []);
 }
+
+type AttemptWatch = ReturnType<typeof watchAttempt>;
 
 /** One attempt, with what it left running and what ended together with it. */
 interface Ran {

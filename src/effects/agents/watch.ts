@@ -10,7 +10,6 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { shortLine } from '../files/bounded-text.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 import { startPatientTimer } from '../time/patient-timer.ts';
-import type { ReaderListener } from './agent.ts';
 
 /** A tool that has not answered after this many minutes is named. */
 const SILENT_MINUTES = 10;
@@ -25,30 +24,21 @@ const KEPT_CHARS = 1_000;
 /** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
 
-/** One attempt, as it is watched. */
-export interface AttemptWatch {
-  /** What the reader of the agent's output tells. */
-  readonly listener: ReaderListener;
-  /** Returns the sign by which the attempt was ended, or null. */
-  readonly cutBy: () => SignFound | null;
-  /** Stops all timers. */
-  readonly stop: () => void;
-}
-
 /** Watches an attempt: passes on what is found, ends the agent after a cut, and names tools that do not answer. */
 export function watchAttempt(
   listener: AgentListener,
   limits: SignLimits,
   signs: Pick<AgentSigns, 'hopeless'>,
   startTimer: StartTimer = startPatientTimer,
-): AttemptWatch {
+) {
   const supervisor = createSupervisor(limits);
   const silent = createSilenceWatch(listener, startTimer);
   let cutBy: SignFound | null = null;
   return {
+    /** What the reader of the agent's output tells. */
     listener: {
       ...listener,
-      did: (deed) => {
+      did: (deed: AgentDeed): void => {
         silent.saw(deed);
         const found = supervisor.observe(deed);
         if (found === null) return;
@@ -59,7 +49,9 @@ export function watchAttempt(
         listener.found(found);
       },
     },
-    cutBy: () => cutBy,
+    /** Returns the sign by which the attempt was ended, or null. */
+    cutBy: (): SignFound | null => cutBy,
+    /** Stops all timers. */
     stop: silent.stop,
   };
 }

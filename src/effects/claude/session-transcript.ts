@@ -1,14 +1,13 @@
-import { readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { QUIET_LISTENER, QUIET_SIGNS } from '../agents/agent.ts';
-import { withRegularFile } from '../files/bounded-read.ts';
+import { MB, readTail } from '../files/bounded-read.ts';
 import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { createConversation } from './conversation.ts';
 
 /** Only this much of the transcript's end is read, so that a long session takes no longer. */
-const TAIL_BYTES = 8 * 1024 * 1024;
+const TAIL_BYTES = 8 * MB;
 
 /**
  * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
@@ -16,8 +15,12 @@ const TAIL_BYTES = 8 * 1024 * 1024;
  */
 export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
-  const bytes = tailBytes(file);
-  if (bytes === null) return null;
+  let bytes: Buffer;
+  try {
+    bytes = readTail(file, TAIL_BYTES);
+  } catch {
+    return null;
+  }
   const conversation = createConversation(QUIET_LISTENER, QUIET_SIGNS);
   const splitter = createLineSplitter({
     onLine: (line) => {
@@ -31,16 +34,4 @@ export function lastMessageIn(transcript: string): string | null {
   splitter.push(bytes);
   splitter.end();
   return conversation.lastMessage();
-}
-
-function tailBytes(file: string): Buffer | null {
-  try {
-    return withRegularFile(file, 0, (descriptor, size) => {
-      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-      const length = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
-      return bytes.subarray(0, length);
-    });
-  } catch {
-    return null;
-  }
 }
