@@ -7,15 +7,15 @@ import { type Git, gitAt, onlyIn } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
+import { allBut } from '../git/pathspecs.ts';
 import { countUnkept, isAncestor } from '../git/questions/history.ts';
 import { indexEntries, isIgnored } from '../git/questions/index-files.ts';
 import { branchOfHead } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
-import { refOf } from '../git/repository.ts';
+import { refOf, rootOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { repositoryFinder } from '../workspace/find-repositories.ts';
-import { findWorkTree } from '../workspace/git-view.ts';
 import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 
 /**
@@ -160,10 +160,10 @@ export async function uncommittedFiles(
   place: { readonly cwd: string; readonly excluded: readonly string[] },
   git: Git,
 ): Promise<readonly string[]> {
-  const tree = await findWorkTree(place.excluded, place.cwd, gitAt(git, place.cwd));
+  const root = await rootOf(gitAt(git, place.cwd));
   const safely = await orNull(gitWithoutOwnFilters(git, place.cwd));
-  if (tree === null || safely === null) return [];
-  const inRoot = gitAt(safely, tree.root);
-  const status = await orNull(readStatus(inRoot, tree.pathspecs, { isFull: false }));
+  if (root === null || safely === null) return [];
+  const pathspecs = allBut(place.excluded, root);
+  const status = await orNull(readStatus(gitAt(safely, root), pathspecs, { isFull: false }));
   return (status?.names ?? []).map(asText);
 }

@@ -2,12 +2,13 @@ import path from 'node:path';
 import { findGitAbove } from '../files/find-git-above.ts';
 import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
+import { allBut } from '../git/pathspecs.ts';
 import { changesBetween } from '../git/questions/diffs.ts';
-import { emptyTreeBeside } from '../git/repository.ts';
+import { emptyTreeBeside, rootOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
-import { findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
+import { readView, type View, type WorkTree } from './git-view.ts';
 import {
   createInnerRepositories,
   type InnerRepositories,
@@ -88,7 +89,8 @@ export function createGitProgress(
   const { env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   let first: View | null = null;
   let mark: View | null = null;
-  let tree: WorkTree | null = null;
+  /** `place` is the folder with the `.git`. */
+  let tree: (WorkTree & { readonly place: string }) | null = null;
   let slowLooks = 0;
   const seen = new Set<string>();
 
@@ -98,7 +100,10 @@ export function createGitProgress(
     const place = findGitAbove(request.cwd);
     if (place === null) return null;
     // The agent may have created or removed a repository.
-    if (tree?.place !== place) tree = await findWorkTree(request.excluded, place, ask);
+    if (tree?.place !== place) {
+      const root = await rootOf(ask);
+      tree = root === null ? null : { place, root, pathspecs: allBut(request.excluded, root) };
+    }
     return tree && readView(tree, mark?.dirty ?? null, gitAt(ask, tree.root));
   };
   const look = async (): Promise<View | null> => {

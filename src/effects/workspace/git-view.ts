@@ -2,14 +2,19 @@ import { isInside } from '../files/real-path.ts';
 import type { Git } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
-import { allBut, type Pathspecs } from '../git/pathspecs.ts';
+import type { Pathspecs } from '../git/pathspecs.ts';
 import { type ListedRef, listRefs } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
-import { rootOf } from '../git/repository.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
 
+/** A work tree. `pathspecs` exclude the folders that do not count. */
+export interface WorkTree {
+  readonly root: string;
+  readonly pathspecs: Pathspecs;
+}
+
 /** A snapshot of the repository. */
-export interface View extends TreeFiles, Pick<WorkTree, 'root' | 'pathspecs'> {
+export interface View extends TreeFiles, WorkTree {
   /** HEAD, and the tips of all branches except those checked out in another work tree. */
   readonly branches: readonly string[];
   /** The commits that HEAD and all refs point to. */
@@ -21,24 +26,6 @@ export interface TreeFiles {
   /** Id of the commit at HEAD; null before the first commit. */
   readonly head: string | null;
   readonly dirty: DirtyFiles;
-}
-
-/** The work tree in which git runs. `pathspecs` exclude the folders that do not count. */
-export interface WorkTree {
-  /** The folder with the `.git`: `cwd` or the nearest folder above it. */
-  readonly place: string;
-  readonly root: string;
-  readonly pathspecs: Pathspecs;
-}
-
-/** Asks git for the root of the work tree; null if there is no work tree or git does not open it. */
-export async function findWorkTree(
-  excluded: readonly string[],
-  place: string,
-  git: Git,
-): Promise<WorkTree | null> {
-  const root = await rootOf(git);
-  return root === null ? null : { place, root, pathspecs: allBut(excluded, root) };
 }
 
 /**
@@ -60,7 +47,7 @@ export async function readView(
 
 /** Asks git for HEAD and the changed files of a work tree, as `readView` does; null if git fails. */
 export async function readFiles(
-  { root, pathspecs }: Pick<WorkTree, 'root' | 'pathspecs'>,
+  { root, pathspecs }: WorkTree,
   earlier: DirtyFiles | null,
   git: Git,
 ): Promise<TreeFiles | null> {
