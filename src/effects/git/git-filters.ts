@@ -21,7 +21,7 @@ import { asInput, asTreePath, type TreePath } from './tree-path.ts';
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
 const FILTERS = '^filter\\..*\\.(clean|smudge|process|required)$';
-const MERGE_DRIVERS = '^merge\\..*\\.driver$|^filter\\.ralph-asks\\.';
+const MERGE_DRIVERS = '^merge\\..*\\.driver$';
 
 /** Git's names for the origins of trusted settings; `command` means environment variables. */
 const TRUSTED = new Set(['system', 'global', 'command']);
@@ -36,16 +36,7 @@ export async function withoutOwnFilters(
   git: Git,
 ): Promise<readonly GitSetting[] | null> {
   if (!mayHaveFilters(folder)) return [];
-  // An empty value means that there is no program and that the filter is not required.
-  return overrideOwn(folder, git, FILTERS, '');
-}
-
-/**
- * Returns git settings by which the merge drivers that a repository configures itself leave a conflict,
- * instead of running a program. Otherwise as `withoutOwnFilters`.
- */
-function withoutOwnMergeDrivers(folder: string, git: Git): Promise<readonly GitSetting[] | null> {
-  return overrideOwn(folder, git, MERGE_DRIVERS, 'false');
+  return overrideOwn(folder, git, FILTERS);
 }
 
 /**
@@ -58,22 +49,21 @@ export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Gi
   return withGitSettings(gitAt(git, folder), settings);
 }
 
-/** Returns settings that switch the repository's own filters and merge drivers off. Rejects with a `GitError`. */
+/**
+ * Returns settings that switch the repository's own filters off, and its own merge drivers, which then leave a conflict.
+ * Rejects with a `GitError`.
+ */
 export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
-  const filters = await withoutOwnFilters(folder, git);
-  const drivers = await withoutOwnMergeDrivers(folder, git);
-  if (filters === null || drivers === null) {
-    throw new GitError('git cannot tell which filters and merge drivers are configured');
-  }
-  return [...filters, ...drivers];
+  const settings = await overrideOwn(folder, git, `${FILTERS}|${MERGE_DRIVERS}`);
+  if (settings !== null) return settings;
+  throw new GitError('git cannot tell which filters and merge drivers are configured');
 }
 
-/** Gives the repository's own settings that match the user's value, or else another one. */
+/** Gives the repository's own settings that match the user's value, or else one that names no program. */
 async function overrideOwn(
   folder: string,
   git: Git,
   pattern: string,
-  instead: string,
 ): Promise<readonly GitSetting[] | null> {
   const question = ['config', '--show-scope', '-z', '--get-regexp', pattern];
   const output = await outputAt(git, folder, question, { settings: [SIGN] });
@@ -86,7 +76,9 @@ async function overrideOwn(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead }));
+  // With an empty value there is no filter, and it is not required. A merge driver has to fail.
+  const instead = (name: string): string => (name.startsWith('merge.') ? 'false' : '');
+  return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead(name) }));
 }
 
 /** The filters for which a configuration has one of these steps, such as `clean|process`: git converts nothing without. */
