@@ -2,7 +2,7 @@ import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { blobOf, idAt } from '../git/questions/objects.ts';
-import { heedsModes } from '../git/questions/settings.ts';
+import { settingNow } from '../git/questions/settings.ts';
 import { emptyTree } from '../git/repository.ts';
 import { asText, type TreePath } from '../git/tree-path.ts';
 import { readSnapshot } from '../snapshots/read-snapshot.ts';
@@ -45,7 +45,10 @@ async function isSameForGit(
   const [newMode, newId] = raw?.split(' ') ?? [];
   if (oldId === undefined || newId === undefined || oldMode === undefined) return false;
   const isFile = oldMode.startsWith('100') && newMode?.startsWith('100') === true;
-  if (!isFile || (oldMode !== newMode && (await heedsModes(git.users)))) return false;
+  if (!isFile) return false;
+  if (oldMode !== newMode && (await settingNow(git.users, 'core.fileMode', 'bool')) !== 'false') {
+    return false;
+  }
   if (oldId === newId) return true;
   // A name that is not UTF-8 cannot be an argument.
   const text = asText(name);

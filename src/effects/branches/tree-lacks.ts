@@ -6,7 +6,7 @@ import { namesIn } from '../files/folder.ts';
 import { isInside } from '../files/real-path.ts';
 import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { namesByIgnored } from '../git/questions/index-files.ts';
-import { namedHooks, submodulesIn } from '../git/questions/settings.ts';
+import { settingNow, submodulesIn } from '../git/questions/settings.ts';
 import { asText } from '../git/tree-path.ts';
 
 type Trees = Pick<OwnWorkTree, 'path' | 'origin'>;
@@ -63,8 +63,9 @@ export async function hooksLeftBehind(
   env: NodeJS.ProcessEnv,
 ): Promise<TreeLacks['hooks']> {
   // Ralph's own calls of git look at no hooks.
-  const named = await namedHooks(gitIn(root, { env, timeoutMs: 60_000, asUser: true }));
-  if (named === '' || path.isAbsolute(named)) return null;
+  const git = gitIn(root, { env, timeoutMs: 60_000, asUser: true });
+  const named = await settingNow(git, 'core.hooksPath', 'path');
+  if (!named || path.isAbsolute(named)) return null;
   const isThere = (tree: string): boolean => existsSync(path.join(tree, named));
   return isThere(origin) && !isThere(root) ? named : null;
 }

@@ -2,7 +2,8 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { upward } from '../files/upward.ts';
-import { askGit, type Git, outputAt } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
+import { outputOrNull } from './call/git-command.ts';
 import type { GitSetting } from './call/git-program.ts';
 import { gitAt, withGitSettings } from './git.ts';
 import { GitError, outputOf } from './git-error.ts';
@@ -66,7 +67,8 @@ async function overrideOwn(
   pattern: string,
 ): Promise<readonly GitSetting[] | null> {
   const question = ['config', '--show-scope', '-z', '--get-regexp', pattern];
-  const output = await outputAt(git, folder, question, { settings: [SIGN] });
+  const asked = { cwd: folder, settings: [SIGN] };
+  const output = outputOrNull(await askGit(git, question, asked));
   const answer = output === null ? null : asText(output);
   if (answer === null) return null;
   const trusted = new Map<string, string>();

@@ -1,6 +1,6 @@
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
-import { emptyTree, type Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
 /*
@@ -160,9 +160,9 @@ export function readNumstat(output: string): ReadonlyMap<TreePath, LineChanges |
  */
 export function indexInfo(
   entries: Iterable<readonly [TreePath, TreeEntry]>,
-  repository: Pick<Repository, 'hash'>,
+  { hash }: Pick<Repository, 'hash'>,
 ): Uint8Array {
-  const gone = `0 ${'0'.repeat(emptyTree(repository).length)}`;
+  const gone = `0 ${'0'.repeat(hash === 'sha256' ? 64 : 40)}`;
   const lengthOf = (name: TreePath, to: TreeEntry): number => (to ?? gone).length + name.length + 2;
   let length = 0;
   let atOfRest = 0;

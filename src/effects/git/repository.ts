@@ -1,7 +1,7 @@
 import { lstatSync, type PathLike } from 'node:fs';
 import path from 'node:path';
 import { KB, MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
-import { askGit, type Git, outputAt } from './call/git.ts';
+import { askGit, type Git } from './call/git.ts';
 import { outputOrNull } from './call/git-command.ts';
 import { GitError, reasonOf } from './git-error.ts';
 import { asText } from './tree-path.ts';
@@ -35,7 +35,7 @@ const PLACES = [
 
 /** Returns where the repository around a folder is; null if there is none, or git refuses to open it. */
 export async function findPlaces(cwd: string, git: Git): Promise<Places | null> {
-  const answer = await outputAt(git, cwd, ['rev-parse', ...PLACES]);
+  const answer = outputOrNull(await askGit(git, ['rev-parse', ...PLACES], { cwd }));
   if (answer === null) return null;
   const lines = asText(answer).split('\n');
   const [root, gitDir, common, objects, index, exclude, hash] = lines;
@@ -60,7 +60,8 @@ export async function findRepository(cwd: string, git: Git): Promise<Repository 
 
 /** Asks git for the file of ignore patterns that the configuration names. */
 export async function askForExcludesFile(cwd: string, git: Git): Promise<string | null> {
-  const named = await outputAt(git, cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
+  const question = ['config', '--type=path', '--get', 'core.excludesFile'];
+  const named = outputOrNull(await askGit(git, question, { cwd }));
   return named === null ? null : asText(named).replace(/\n$/, '');
 }
 
@@ -111,11 +112,6 @@ export function emptyTree({ hash }: Pick<Repository, 'hash'>): string {
   return hash === 'sha256'
     ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
     : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-}
-
-/** Returns the same for the repository of a commit. */
-export function emptyTreeBeside(commit: string): string {
-  return emptyTree({ hash: commit.length === 64 ? 'sha256' : 'sha1' });
 }
 
 /** Whether two readings of HEAD name the same branch, and the same commit. */

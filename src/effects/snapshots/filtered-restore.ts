@@ -5,7 +5,7 @@ import { complaintOf } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { setEntries, writeFiles } from '../git/questions/index-files.ts';
-import { isSet } from '../git/questions/settings.ts';
+import { settingNow } from '../git/questions/settings.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { entryKey, readFilterNotes } from './filtered-files.ts';
 
@@ -49,11 +49,11 @@ async function filterWriter(
 ): Promise<(files: readonly WantedFile[]) => Promise<boolean>> {
   const name = `filter.${filter}`;
   // Ralph's own git folder sees the user's configuration, and none of the repository's.
-  const areSet = await Promise.all(
-    ['smudge', 'process'].map((what) => isSet(git.own, `${name}.${what}`)),
+  const programs = await Promise.all(
+    ['smudge', 'process'].map((what) => settingNow(git.own, `${name}.${what}`)),
   );
   const settings = await withoutOwnFilters(git.repository.root, git.users);
-  if (settings === null || !areSet.includes(true)) return async () => false;
+  if (settings === null || programs.every((set) => set === null)) return async () => false;
   return async (files) => {
     mkdirSync(store, { recursive: true, mode: 0o700 });
     const index = await indexOf(git, files).catch(() => null);

@@ -14,7 +14,7 @@ import {
   setEntries,
   writeTree,
 } from '../git/questions/index-files.ts';
-import { isTrue } from '../git/questions/settings.ts';
+import { settingNow } from '../git/questions/settings.ts';
 import { timeOf } from '../git/repository.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { createFilteredFiles } from './filtered-files.ts';
@@ -167,7 +167,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 
   /** Without a sparse checkout, `skip-worktree` only hides a file: if that is missing, it was deleted. */
-  const isSparse = (): Promise<boolean> => isTrue(git.users, 'core.sparseCheckout');
+  const isSparse = async (): Promise<boolean> =>
+    (await settingNow(git.users, 'core.sparseCheckout', 'bool')) === 'true';
 
   /** Which of the files a sparse checkout left out before the agent could say so. */
   const leftOut = (skipped: readonly TreePath[]): readonly TreePath[] => {

@@ -4,7 +4,7 @@ import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { allBut } from '../git/pathspecs.ts';
 import { changesBetween } from '../git/questions/diffs.ts';
-import { emptyTreeBeside, rootOf } from '../git/repository.ts';
+import { emptyTree, rootOf } from '../git/repository.ts';
 import { asText } from '../git/tree-path.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { changedFiles } from './dirty-files.ts';
@@ -196,7 +196,7 @@ async function filesBetween(
   git: Git,
 ): Promise<readonly string[]> {
   if (head === null) return [];
-  const from = before ?? emptyTreeBeside(head);
+  const from = before ?? emptyTree({ hash: head.length === 64 ? 'sha256' : 'sha1' });
   const changes = await orNull(changesBetween(git, from, head, { isWhole: true, pathspecs }));
   return [...(changes?.keys() ?? [])];
 }

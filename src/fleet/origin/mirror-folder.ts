@@ -23,7 +23,7 @@ import {
 import { complaintOf } from '../../effects/git/git-error.ts';
 import { shownUrl } from '../../effects/git/questions/origin-answer.ts';
 import { fetchFrom, listThere, makeBare } from '../../effects/git/questions/remote.ts';
-import { isSet } from '../../effects/git/questions/settings.ts';
+import { settingNow } from '../../effects/git/questions/settings.ts';
 
 /*
  * `<home>/mirrors/<sha256 of the URL>.git` is a bare repository that all legs of a URL share. Git fetches and pushes
@@ -147,7 +147,7 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
   const here = withPlaces(base, places);
   const open = async (): Promise<Git> => {
     const isChosen = ownWays.GIT_SSH_COMMAND !== undefined || ownWays.GIT_SSH !== undefined;
-    if (isChosen || (await isSet(here, 'core.sshCommand'))) return here;
+    if (isChosen || (await settingNow(here, 'core.sshCommand')) !== null) return here;
     return withPlaces(here, { GIT_SSH_COMMAND: SSH });
   };
   let online: Promise<Git> | null = null;

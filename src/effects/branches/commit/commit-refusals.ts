@@ -12,7 +12,7 @@ import {
   type UsersStep,
 } from '../../git/questions/commits.ts';
 import { writeTree } from '../../git/questions/index-files.ts';
-import { isTrue } from '../../git/questions/settings.ts';
+import { settingNow } from '../../git/questions/settings.ts';
 import { underWayIn } from '../../git/under-way.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
@@ -55,7 +55,7 @@ export async function signingProblem(
   settings: ListedSettings | null,
 ): Promise<Settlement | null> {
   if (settings !== null && settingOf(settings, 'commit.gpgsign') === null) return null;
-  if (!(await isTrue(asUser, 'commit.gpgSign'))) return null;
+  if ((await settingNow(asUser, 'commit.gpgSign', 'bool')) !== 'true') return null;
   const tree = await writeTree(withIndex(git.users, index), { why: 'git cannot write a tree' });
   const { exitCode, said } = await trySigning(withTimeout(withPrograms, SIGNING_MS), tree);
   if (exitCode === 0) return null;

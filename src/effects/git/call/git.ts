@@ -1,4 +1,4 @@
-import { type GitAnswer, type GitExtras, outputOrNull } from './git-command.ts';
+import type { GitAnswer, GitExtras } from './git-command.ts';
 
 /** What one call adds to what git has in its place. */
 export interface CallExtras extends GitExtras {
@@ -36,14 +36,4 @@ export function askGit(
   extras: CallExtras = {},
 ): Promise<GitAnswer> {
   return git[CALL](args, extras);
-}
-
-/** Calls git in a folder. Resolves to its output as latin1; null if git fails. */
-export async function outputAt(
-  git: Git,
-  cwd: string,
-  args: readonly string[],
-  extras: GitExtras = {},
-): Promise<string | null> {
-  return outputOrNull(await askGit(git, args, { ...extras, cwd }));
 }

@@ -7,14 +7,15 @@ import { asText, type TreePath } from '../tree-path.ts';
  * What git says of its settings. One that is not set is no failure, and a git that fails says as much as one that knows none.
  */
 
-/** Whether a setting has a value. */
-export async function isSet(git: Git, name: string): Promise<boolean> {
-  return (await askGit(git, ['config', '--get', name])).exitCode === 0;
-}
-
-/** Whether a setting is true. */
-export async function isTrue(git: Git, name: string): Promise<boolean> {
-  return (await askGit(git, ['config', '--bool', name])).output.trim() === 'true';
+/** Returns the value of a setting, as git reads one of this type; null if it is not set. */
+export async function settingNow(
+  git: Git,
+  name: string,
+  type?: 'bool' | 'path',
+): Promise<string | null> {
+  const how = type === undefined ? [] : [`--type=${type}`];
+  const value = outputOrNull(await askGit(git, ['config', ...how, '--get', name]));
+  return value === null ? null : asText(value).replace(/\n$/, '');
 }
 
 /** Returns the settings whose names match, each a path with the home folder put in. */
@@ -78,20 +79,8 @@ export async function remoteUrls(
   });
 }
 
-/** Returns the folder of the hooks as a setting names it; '' if none does. */
-export async function namedHooks(git: Git): Promise<string> {
-  const { output } = await askGit(git, ['config', '--type=path', '--get', 'core.hooksPath']);
-  return asText(output).replace(/\n$/, '');
-}
-
 /** Returns the folder of the hooks, wherever it is; null if git fails. */
 export async function hooksFolder(git: Git): Promise<string | null> {
   const named = outputOrNull(await askGit(git, ['rev-parse', '--git-path', 'hooks']));
   return named === null ? null : asText(named).replace(/\n$/, '');
-}
-
-/** Whether git heeds the executable bit, which some file systems do not have. */
-export async function heedsModes(git: Git): Promise<boolean> {
-  const { output } = await askGit(git, ['config', '--type=bool', '--get', 'core.fileMode']);
-  return output.trim() !== 'false';
 }

@@ -9,7 +9,7 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { checkOutSubmodule } from '../../git/questions/checkouts.ts';
 import { setEntries } from '../../git/questions/index-files.ts';
 import { objectType, treeEntries } from '../../git/questions/objects.ts';
-import { isSet, submodulesIn } from '../../git/questions/settings.ts';
+import { settingNow, submodulesIn } from '../../git/questions/settings.ts';
 import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { idOf } from '../tree-files.ts';
 import type { Blocked, BlockedReason } from './restore-files.ts';
@@ -34,7 +34,8 @@ export async function lostSubmodules(
     if (!isRepository(entry) || kept.includes(name) || !isEmpty(git, name)) continue;
     const isInUse = async (): Promise<boolean> => {
       const module = await moduleOf(git, tree, name);
-      return module !== null && isSet(git.users, `submodule.${module.name}.url`);
+      const setting = `submodule.${module?.name}.url`;
+      return module !== null && (await settingNow(git.users, setting)) !== null;
     };
     if (isRepository(restore.get(name)?.before ?? null) || (await isInUse()))
       lost.set(name, idOf(entry));
