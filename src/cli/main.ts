@@ -71,27 +71,19 @@ async function carryOut(argv: readonly string[]): Promise<number> {
     return 0;
   };
   if (name === '-h') return help();
-  if (name === 'rescue') {
-    const { rescueCommand } = await import('./commands/rescue.ts');
-    return rescueCommand(words, help);
-  }
-  if (name === 'watch') {
-    const { watchCommand } = await import('./commands/watch.ts');
-    return watchCommand(words, help);
-  }
-  if (name === 'work') {
-    const { workCommand } = await import('./commands/lists/work.ts');
-    return workCommand(words, help);
-  }
-  if (name === 'submit') {
-    const { submitCommand } = await import('../fleet/cli/submit/submit.ts');
-    return submitCommand(words, help);
-  }
-  if (name !== 'run' && name !== 'resume') return fromTable(argv);
-  const { runCommand, loadResume } = await import('./commands/run.ts');
-  const command = name === 'run' ? runCommand : loadResume;
-  return command(words, help);
+  const load = READING_WORDS.get(name ?? '');
+  return load === undefined ? fromTable(argv) : (await load())(words, help);
 }
+
+/** The commands that read their own words, since they report all mistakes together. */
+const READING_WORDS = new Map([
+  ['run', async () => (await import('./commands/run.ts')).runCommand],
+  ['resume', async () => (await import('./commands/run.ts')).loadResume],
+  ['work', async () => (await import('./commands/lists/work.ts')).workCommand],
+  ['rescue', async () => (await import('./commands/rescue.ts')).rescueCommand],
+  ['watch', async () => (await import('./commands/watch.ts')).watchCommand],
+  ['submit', async () => (await import('../fleet/cli/submit/submit.ts')).submitCommand],
+]);
 
 async function fromTable(argv: readonly string[]): Promise<number> {
   const { runProgram } = await import('./program.ts');

@@ -1,34 +1,24 @@
 import { Argument, Command } from 'commander';
 import { declareFleetCommands } from '../fleet/cli/commands/declare.ts';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
-import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
-import type { CheckOptions } from './commands/check.ts';
 import { declareGitCommands } from './commands/git/declare.ts';
-import type { DoctorOptions } from './commands/installation/doctor.ts';
-import type { InitOptions } from './commands/installation/init.ts';
-import type { TrustOptions } from './commands/installation/trust.ts';
-import type { LogsOptions } from './commands/logs.ts';
-import type { ProgressOptions } from './commands/progress.ts';
-import type { PruneOptions } from './commands/prune.ts';
-import type { StatusOptions } from './commands/status.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
+import { actions } from './flags/actions.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
 import { declareResumeFlags } from './flags/resume-flags.ts';
 import { inVaultOrFleet, placed, repeated } from './flags/shared-flags.ts';
 import { declareWorkFlags } from './flags/work-help.ts';
 import { arrangeHelp } from './help-text.ts';
-import type { ReportOptions } from './tasks/gather-briefing.ts';
-import type { StoreOptions } from './tasks/named-folders.ts';
 
 declare const __RALPH_VERSION__: string;
 
 /** Parses the command line and runs the command. Resolves to the exit code. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
-  const ended = (code: number): void => {
+  const does = actions((code) => {
     exitCode = code;
-  };
+  });
   const program = new Command('ralph')
     .description(
       'Keeps running a coding agent on one task until the task is provably done, and never longer than it was told to.',
@@ -42,115 +32,76 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   program
     .command('demo')
     .description('the whole loop on a bundled stand-in agent: no account, no network')
-    .action(async () => {
-      const { demo } = await import('./commands/demo.ts');
-      exitCode = await demo();
-    });
+    .action(does(async () => (await import('./commands/demo.ts')).demo));
   inVaultOrFleet(program.command('status'))
     .description('what runs, waits and ended; or one task in detail')
     .argument('[id]', 'the task')
     .option('--watch', 'keep it live')
     .option('--all', 'all tasks that ended, not only the newest ten')
     .option('--json', 'as JSON')
-    .action(async (id: string | undefined, options: StatusOptions) => {
-      const { status } = await import('./commands/status.ts');
-      exitCode = await status(id, options);
-    });
+    .action(does(async () => (await import('./commands/status.ts')).status));
   inVaultOrFleet(program.command('logs'))
     .description("an agent's output, readable")
     .argument('[id]', 'the task (default: the newest)')
     .option('--iteration <N>', 'only that iteration')
     .option('--raw', 'every byte as it came')
     .option('--follow', 'follow the loop as it runs')
-    .action(async (id: string | undefined, options: LogsOptions) => {
-      const { logs } = await import('./commands/logs.ts');
-      exitCode = await logs(id, options);
-    });
-  declareGitCommands(program, ended);
+    .action(does(async () => (await import('./commands/logs.ts')).logs));
+  declareGitCommands(program, does);
   inVaultOrFleet(program.command('stop'))
     .description('end a running loop from another terminal; ralph resume continues')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: StoreOptions) => {
-      const { stopTask } = await import('./commands/stop.ts');
-      exitCode = await stopTask(id, options);
-    });
+    .action(does(async () => (await import('./commands/stop.ts')).stopTask));
   inVaultOrFleet(program.command('pause'))
     .description('pause after this iteration; ralph resume continues')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: StoreOptions) => {
-      const { pause } = await import('./commands/pause.ts');
-      exitCode = await pause(id, options);
-    });
+    .action(does(async () => (await import('./commands/pause.ts')).pause));
   inVaultOrFleet(program.command('tell'))
     .description('put a hint into the next prompt of a task')
     .argument('<id>', 'the task')
     .argument('<hint>', 'what the agent is told')
-    .action(async (id: string, hint: string, options: StoreOptions) => {
-      const { tell } = await import('./commands/tell.ts');
-      exitCode = await tell(id, hint, options);
-    });
+    .action(does(async () => (await import('./commands/tell.ts')).tell));
   inVaultOrFleet(program.command('approvals'))
     .description('the approvals that wait for a person')
     .option('--json', 'as JSON')
-    .action(async (options: ApprovalsOptions) => {
-      const { approvals } = await import('./commands/approvals.ts');
-      exitCode = await approvals(options);
-    });
+    .action(does(async () => (await import('./commands/approvals.ts')).approvals));
   inVaultOrFleet(program.command('approve'))
     .description('allow what a task asks for; it continues')
     .argument('<id>', "the task, or the request's file name")
     .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
-    .action(async (id: string, options: AnswerOptions) => {
-      const { answer } = await import('./commands/approvals.ts');
-      exitCode = await answer('approved', id, options);
-    });
+    .action(does(async () => (await import('./commands/approvals.ts')).approve));
   inVaultOrFleet(program.command('reject'))
     .description('refuse what a task asks for; it continues, and is told why')
     .argument('<id>', "the task, or the request's file name")
     .option('--reason <TEXT>', 'why, for the agent')
     .option('--as <NAME>', 'who answers, on a fleet (default: user@host)')
-    .action(async (id: string, options: AnswerOptions) => {
-      const { answer } = await import('./commands/approvals.ts');
-      exitCode = await answer('rejected', id, options);
-    });
+    .action(does(async () => (await import('./commands/approvals.ts')).reject));
   placed(program.command('check'))
     .description('for stop hooks: exit 0 lets the agent stop, 1 makes it continue')
     .argument('[id]', 'the task (default: the only open one)')
     .option('--hook', "speak Claude Code's stop-hook JSON")
     .option('--trust', 'believe the named task though it was not written by you here')
-    .action(async (id: string | undefined, options: CheckOptions) => {
-      const { check } = await import('./commands/check.ts');
-      exitCode = await check(id, options);
-    });
+    .action(does(async () => (await import('./commands/check.ts')).check));
   placed(program.command('progress'))
     .description('report progress from a script')
     .argument('[id]', 'the task (default: that of the loop it runs in)')
     .option('--total <N>', 'how many steps there are')
     .option('--done <N>', 'how many of them are done')
     .option('--step <TEXT>', 'what is done now')
-    .action(async (id: string | undefined, options: ProgressOptions) => {
-      const { progress } = await import('./commands/progress.ts');
-      exitCode = await progress(id, options);
-    });
+    .action(does(async () => (await import('./commands/progress.ts')).progress));
   inVaultOrFleet(program.command('report'))
     .description('a briefing over a time span, what needs a person first')
     .option('--since <TIME>', 'how far back (default: 7d)')
     .option('--json', 'as JSON')
     .option('--markdown', 'as Markdown, which it is in a pipe')
     .option('--html <FILE>', 'as a page of its own')
-    .action(async (options: ReportOptions) => {
-      const { report } = await import('./commands/report.ts');
-      exitCode = await report(options);
-    });
+    .action(does(async () => (await import('./commands/report.ts')).report));
   inVaultOrFleet(program.command('prune'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
     .option('--dry-run', 'only say what would go')
     .option('--keep-refs', 'on a fleet: leave refs/ralph/ID in the repositories')
-    .action(async (options: PruneOptions) => {
-      const { prune } = await import('./commands/prune.ts');
-      exitCode = await prune(options);
-    });
+    .action(does(async () => (await import('./commands/prune.ts')).prune));
   placed(program.command('doctor'))
     .description('check the installation')
     .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
@@ -158,10 +109,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--agent <KIND>', 'the agent to look for (default: that of the settings, or claude)')
     .option('--agent-bin <PATH>', 'its program; may be repeated for a list', repeated)
     .option('--agent-command <COMMAND>', 'the command of --agent command')
-    .action(async (options: DoctorOptions) => {
-      const { doctor } = await import('./commands/installation/doctor.ts');
-      exitCode = await doctor(options);
-    });
+    .action(does(async () => (await import('./commands/installation/doctor.ts')).doctor));
   program
     .command('init')
     .description(
@@ -169,19 +117,13 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     )
     .option('--vault <DIR>', 'where (default: here)')
     .option('--agent <KIND>', 'set this agent in the configuration')
-    .action(async (options: InitOptions) => {
-      const { init } = await import('./commands/installation/init.ts');
-      exitCode = init(options);
-    });
+    .action(does(async () => (await import('./commands/installation/init.ts')).init));
   program
     .command('trust')
     .description('allow the ralph.config.yaml found here to run commands')
     .argument('[file]', 'the configuration (default: the one that is found from here)')
     .option('--revoke', 'take it back')
-    .action(async (file: string | undefined, options: TrustOptions) => {
-      const { trust } = await import('./commands/installation/trust.ts');
-      exitCode = await trust(file, options);
-    });
+    .action(does(async () => (await import('./commands/installation/trust.ts')).trust));
   program
     .command('completion')
     .description('print the shell completion for bash, zsh or fish')
@@ -219,7 +161,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('rescue stuck tasks every 30s; --start-new also starts new files')
     .usage('[options] [-- agent options]');
   if (isNamed('watch')) declareVaultFlags(watch, 'watch');
-  declareFleetCommands(program, ended, isNamed);
+  declareFleetCommands(program, does, isNamed);
   arrangeHelp(program);
   refuseUnknownHelp(program, argv);
   try {

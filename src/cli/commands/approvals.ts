@@ -41,14 +41,24 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   return 0;
 }
 
-export interface AnswerOptions extends StoreOptions {
+interface AnswerOptions extends StoreOptions {
   readonly reason?: string;
   /** The person's name, on a fleet. */
   readonly as?: string;
 }
 
-/** `ralph approve ID` and `ralph reject ID`: answers a request, named by its task or its file. */
-export async function answer(
+/** `ralph approve ID`. */
+export function approve(name: string, options: AnswerOptions): Promise<number> {
+  return answer('approved', name, options);
+}
+
+/** `ralph reject ID`. */
+export function reject(name: string, options: AnswerOptions): Promise<number> {
+  return answer('rejected', name, options);
+}
+
+/** Answers a request, named by its task or its file. */
+async function answer(
   decision: 'approved' | 'rejected',
   name: string,
   options: AnswerOptions,

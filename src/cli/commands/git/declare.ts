@@ -1,41 +1,36 @@
 import type { Command } from 'commander';
 import { isRepeatable, SETTINGS } from '../../../core/settings/settings.ts';
 import { orOnFleet } from '../../../fleet/cli/or-on-fleet.ts';
+import type { Does } from '../../flags/actions.ts';
 import { placed, repeated } from '../../flags/shared-flags.ts';
 import type { FolderOptions } from '../../tasks/named-folders.ts';
-import type { DiffOptions } from './diff.ts';
-import type { JudgeOptions } from './judge.ts';
-import type { LandOptions } from './land.ts';
-import type { ProofOptions } from './proof.ts';
-import type { SnapshotsOptions } from './snapshots.ts';
-import type { UndoOptions } from './undo.ts';
 
-/** Declares the commands that look at snapshots, go back and land. `ended` receives their exit codes. */
-export function declareGitCommands(program: Command, ended: (exitCode: number) => void): void {
-  const act = async (
-    command: string,
-    taskId: string | undefined,
-    options: FolderOptions,
-    run: () => Promise<number>,
-  ): Promise<void> => ended(await orOnFleet({ command, taskId, options }, run));
+/** Returns what carries out a command on a task, and says so if only a fleet has the task. */
+function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
+  command: string,
+  run: (...words: Words) => Promise<number>,
+): (...words: Words) => Promise<number> {
+  return (...words) => {
+    // The options are the last of them.
+    const options = words.at(-1) as FolderOptions;
+    return orOnFleet({ command, taskId: words[0], options }, () => run(...words));
+  };
+}
+
+/** Declares the commands that look at snapshots, go back and land. */
+export function declareGitCommands(program: Command, does: Does): void {
   placed(program.command('diff'))
     .description('what iterations changed, as git diff shows it')
     .argument('[id]', 'the task (default: the newest)')
     .argument('[range]', 'N or N..M, both included (default: all since the start)')
     .option('--stat', 'only how much, file by file')
     .option('--json', 'the files as JSON')
-    .action(async (id: string | undefined, range: string | undefined, options: DiffOptions) => {
-      const { diff } = await import('./diff.ts');
-      await act('diff', id, options, () => diff(id, range, options));
-    });
+    .action(does(async () => orFleet('diff', (await import('./diff.ts')).diff)));
   placed(program.command('snapshots'))
     .description('the snapshots of a task')
     .argument('[id]', 'the task (default: the newest)')
     .option('--json', 'as JSON')
-    .action(async (id: string | undefined, options: SnapshotsOptions) => {
-      const { snapshots } = await import('./snapshots.ts');
-      await act('snapshots', id, options, () => snapshots(id, options));
-    });
+    .action(does(async () => orFleet('snapshots', (await import('./snapshots.ts')).snapshots)));
   placed(program.command('proof'))
     .description('what a completed task has proven; or check it once more')
     .argument('[id]', 'the task (default: the newest); with --repo, the file of a proof')
@@ -43,10 +38,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--repo <DIR>', 'the repository that the proof in a file is about')
     .option('--json', 'as JSON, an in-toto statement')
     .option('--yes', 'run the commands of a file without asking')
-    .action(async (id: string | undefined, options: ProofOptions) => {
-      const { proof } = await import('./proof.ts');
-      await act('proof', id, options, () => proof(id, options));
-    });
+    .action(does(async () => orFleet('proof', (await import('./proof.ts')).proof)));
   const judging = placed(program.command('judge'))
     .description('have an agent judge the final tree of a completed task; changes nothing')
     .argument('<id>', 'the task');
@@ -55,10 +47,9 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     if (isRepeatable(SETTINGS[name])) judging.option(`${flag} <${argument}>`, help, repeated);
     else judging.option(`${flag} <${argument}>`, help);
   }
-  judging.option('--json', 'as JSON').action(async (id: string, options: JudgeOptions) => {
-    const { judge } = await import('./judge.ts');
-    await act('judge', id, options, () => judge(id, options));
-  });
+  judging
+    .option('--json', 'as JSON')
+    .action(does(async () => orFleet('judge', (await import('./judge.ts')).judge)));
   placed(program.command('undo'))
     .description('take back what an iteration and all after it changed')
     .argument('<id>', 'the task')
@@ -67,10 +58,7 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--force', 'also where somebody else has changed a file since')
     .option('--hard', 'also the branch and the index')
     .option('--yes', 'do not ask')
-    .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
-      const { undo } = await import('./undo.ts');
-      await act('undo', id, options, () => undo(id, iteration, options));
-    });
+    .action(does(async () => orFleet('undo', (await import('./undo.ts')).undo)));
   placed(program.command('land'))
     .description("bring a task's work into a branch, checked once more")
     .argument('<id>', 'the task')
@@ -79,8 +67,5 @@ export function declareGitCommands(program: Command, ended: (exitCode: number) =
     .option('--patch <FILE>', 'as a file for git apply; no branch moves')
     .option('--continue-task', 'if the task can fix what hinders it, continue the task')
     .option('--yes', 'land even though the task is not completed')
-    .action(async (id: string, options: LandOptions) => {
-      const { landCommand } = await import('./land.ts');
-      await act('land', id, options, () => landCommand(id, options));
-    });
+    .action(does(async () => orFleet('land', (await import('./land.ts')).landCommand)));
 }

@@ -1,17 +1,13 @@
 import { Argument, type Command } from 'commander';
+import type { Does } from '../../../cli/flags/actions.ts';
 import { FLEET_HELP, repeated } from '../../../cli/flags/shared-flags.ts';
-import { FLEET_ACTS, type FleetAct } from '../acts.ts';
+import { FLEET_ACTS } from '../acts.ts';
 import { declareSubmitFlags } from '../submit/submit-help.ts';
-import type { FleetCommandOptions } from './fleet.ts';
-import type { WorkerFlags } from './worker.ts';
 
-/**
- * Declares the commands that only a fleet has. `ended` receives their exit codes. `isNamed` says whether the flags of
- * a command are printed.
- */
+/** Declares the commands that only a fleet has. `isNamed` says whether the flags of a command are printed. */
 export function declareFleetCommands(
   program: Command,
-  ended: (exitCode: number) => void,
+  does: Does,
   isNamed: (name: string) => boolean,
 ): void {
   const submit = program
@@ -53,10 +49,7 @@ export function declareFleetCommands(
       'which work trees to keep for inspection: failed, all or none (default: failed)',
     )
     .option('--verbose', 'also say which claim of a task it has, and what it cleans up')
-    .action(async (options: WorkerFlags) => {
-      const { worker } = await import('./worker.ts');
-      ended(await worker(options));
-    });
+    .action(does(async () => (await import('./worker.ts')).worker));
   program
     .command('fleet')
     .description('set up a fleet, show its status, or pause an account')
@@ -73,8 +66,5 @@ export function declareFleetCommands(
     .option('--pause [TIME]', 'account: pause it for this long, or until --resume')
     .option('--resume', 'account: end its pause; tasks that wait for it continue')
     .option('--slots <N>', 'account: at most this many tasks at once (0: unbounded)')
-    .action(async (act: FleetAct, name: string | undefined, options: FleetCommandOptions) => {
-      const { fleet } = await import('./fleet.ts');
-      ended(await fleet(act, name, options));
-    });
+    .action(does(async () => (await import('./fleet.ts')).fleet));
 }
