@@ -23,10 +23,11 @@ export interface ConfigSettings {
   readonly problems: readonly string[];
 }
 
-const CIRCUIT_BREAKER_KEYS: Readonly<Record<string, SettingName>> = {
-  no_progress_limit: 'noProgressLimit',
-  same_error_limit: 'sameErrorLimit',
-};
+/** The settings below `circuit_breaker`. */
+const OF_BREAKER = ['noProgressLimit', 'sameErrorLimit'] as const;
+
+/** The settings that a task type has. */
+const OF_TASK_TYPE = ['maxIterations', 'iterationTimeout', 'timeout', 'proof'] as const;
 
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
@@ -81,12 +82,8 @@ interface Reader {
 
 function readKeys(map: YAMLMap, reader: Reader): void {
   const names = configKeys();
-  for (const pair of map.items) {
-    const key = keyText(pair);
-    const where = `${positionOf(pair, reader)} ${key}`;
+  for (const { key, where, value, node } of entriesOf(map, '', reader)) {
     const source = { kind: 'config' as const, where };
-    const value = plainValue(pair, reader);
-    if (value === UNREADABLE) continue;
     const known = names.get(key);
     const vaultName = vaultSettingNames().find((each) => snakeCase(each) === key);
     if (known !== undefined) write(known.name, { value: withUnit(value, known), source }, reader);
@@ -94,8 +91,8 @@ function readKeys(map: YAMLMap, reader: Reader): void {
       const parsed = parseValue(VAULT_SETTINGS[vaultName].type, value);
       if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
       else reader.vault[vaultName] = { value, source };
-    } else if (key === 'circuit_breaker') readCircuitBreaker(pair.value, where, reader);
-    else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
+    } else if (key === 'circuit_breaker') readCircuitBreaker(node, where, reader);
+    else if (key === 'task_types') readTaskTypes(node, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
     else if (key === 'completion_strategy') readStrategy(value, where, reader);
     else
@@ -117,21 +114,16 @@ function unknownKey(where: string, key: string, known: readonly string[]): strin
   return `${where} is not a setting of ralph${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-function readCircuitBreaker(value: unknown, where: string, reader: Reader): void {
-  if (!isMap(value)) {
+function readCircuitBreaker(node: unknown, where: string, reader: Reader): void {
+  if (!isMap(node)) {
     reader.problems.push(`${where} expects limits such as "no_progress_limit: 3".`);
     return;
   }
-  for (const pair of value.items) {
-    const key = keyText(pair);
-    const place = `${positionOf(pair, reader)} circuit_breaker.${key}`;
-    const name = Object.hasOwn(CIRCUIT_BREAKER_KEYS, key) ? CIRCUIT_BREAKER_KEYS[key] : undefined;
-    const written = plainValue(pair, reader);
-    if (name === undefined) {
-      reader.problems.push(unknownKey(place, key, Object.keys(CIRCUIT_BREAKER_KEYS)));
-    } else if (written !== UNREADABLE) {
-      write(name, { value: written, source: { kind: 'config', where: place } }, reader);
-    }
+  for (const { key, where: place, value } of entriesOf(node, 'circuit_breaker.', reader)) {
+    const name = OF_BREAKER.find((each) => snakeCase(each) === key);
+    if (name !== undefined)
+      write(name, { value, source: { kind: 'config', where: place } }, reader);
+    else reader.problems.push(unknownKey(place, key, OF_BREAKER.map(snakeCase)));
   }
 }
 
@@ -151,25 +143,16 @@ function readStrategy(value: unknown, where: string, reader: Reader): void {
   }
 }
 
-const LIMIT_KEYS = {
-  max_iterations: 'maxIterations',
-  iteration_timeout: 'iterationTimeout',
-  timeout: 'timeout',
-  proof: 'proof',
-} as const;
-
-function readTaskTypes(value: unknown, where: string, reader: Reader): void {
-  if (!isMap(value)) {
+function readTaskTypes(node: unknown, where: string, reader: Reader): void {
+  if (!isMap(node)) {
     reader.problems.push(`${where} expects a table of task types, each with its limits.`);
     return;
   }
-  for (const pair of value.items) {
-    const type = keyText(pair);
-    const place = `${positionOf(pair, reader)} task_types.${type}`;
+  for (const { key: type, where: place, node: limits } of entriesOf(node, 'task_types.', reader)) {
     if (isPayment(type)) {
       reader.problems.push(`${place} is refused: ralph never automates payments.`);
-    } else if (isMap(pair.value)) {
-      reader.taskTypes[type] = readLimits(pair.value, type, reader);
+    } else if (isMap(limits)) {
+      reader.taskTypes[type] = readLimits(limits, type, reader);
     } else {
       reader.problems.push(`${place} expects limits such as "max_iterations: 10".`);
     }
@@ -178,16 +161,12 @@ function readTaskTypes(value: unknown, where: string, reader: Reader): void {
 
 function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits {
   const limits: Partial<Record<keyof TaskTypeLimits, string>> = {};
-  for (const pair of map.items) {
-    const key = keyText(pair);
-    const where = `${positionOf(pair, reader)} task_types.${type}.${key}`;
-    const name = isLimitKey(key) ? LIMIT_KEYS[key] : undefined;
+  for (const { key, where, value } of entriesOf(map, `task_types.${type}.`, reader)) {
+    const name = OF_TASK_TYPE.find((each) => snakeCase(each) === key);
     if (name === undefined) {
-      reader.problems.push(unknownKey(where, key, Object.keys(LIMIT_KEYS)));
+      reader.problems.push(unknownKey(where, key, OF_TASK_TYPE.map(snakeCase)));
       continue;
     }
-    const value = plainValue(pair, reader);
-    if (value === UNREADABLE) continue;
     const parsed = parseValue(SETTINGS[name].type, value);
     if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
     else limits[name] = String(value);
@@ -195,8 +174,22 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
   return limits;
 }
 
-function isLimitKey(key: string): key is keyof typeof LIMIT_KEYS {
-  return Object.hasOwn(LIMIT_KEYS, key);
+interface Entry {
+  readonly key: string;
+  /** Its line, and its name with that of the section. */
+  readonly where: string;
+  readonly value: unknown;
+  readonly node: unknown;
+}
+
+/** Returns what stands in a map. Reports values that cannot be read, and leaves them out. */
+function entriesOf(map: YAMLMap, section: string, reader: Reader): readonly Entry[] {
+  return map.items.flatMap((pair) => {
+    const key = keyText(pair);
+    const value = plainValue(pair, reader);
+    const where = `${positionOf(pair, reader)} ${section}${key}`;
+    return value === UNREADABLE ? [] : [{ key, where, value, node: pair.value }];
+  });
 }
 
 function keyText(pair: Pair): string {
