@@ -11,7 +11,7 @@ export interface StoredRun extends SourcedSettings {
 }
 
 /** A stored setting: its value, and where the value came from. */
-interface StoredSetting {
+export interface StoredSetting {
   readonly value: unknown;
   readonly source: string;
   readonly from: Source['kind'];
@@ -20,13 +20,19 @@ interface StoredSetting {
 /** Settings under their configuration keys. */
 type StoredSettings = Readonly<Record<string, StoredSetting>>;
 
+/** Returns a setting in the form in which it is stored. */
+export function storedSetting(
+  { settings, sources }: SourcedSettings,
+  name: SettingName,
+): StoredSetting {
+  const { where: source, kind: from } = sources[name];
+  return { value: settings[name], source, from };
+}
+
 /** Returns the settings in the form in which they are stored. */
-export function storedSettings({ settings, sources }: SourcedSettings): StoredSettings {
+export function storedSettings(run: SourcedSettings): StoredSettings {
   return Object.fromEntries(
-    settingNames().map((name): [string, StoredSetting] => {
-      const { where: source, kind: from } = sources[name];
-      return [snakeCase(name), { value: settings[name], source, from }];
-    }),
+    settingNames().map((name) => [snakeCase(name), storedSetting(run, name)]),
   );
 }
 

@@ -6,9 +6,9 @@ import {
   type SourcedSettings,
 } from '../../core/settings/setting-source.ts';
 import { type SettingName, snakeCase } from '../../core/settings/settings.ts';
-import { fromStored, type StoredRun } from '../../core/settings/stored-run.ts';
+import { fromStored, type StoredRun, storedSetting } from '../../core/settings/stored-run.ts';
 import { isObject } from '../../core/text/is-object.ts';
-import { FLEET_SCHEMA, type FleetSpec, type SubmittedSetting } from './fleet-task.ts';
+import { FLEET_SCHEMA, type FleetSpec } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
 /** How long a task of a fleet waits for a usage limit or an outage by default, since a parked one costs nothing. */
@@ -36,11 +36,7 @@ export function withFleetDefaults({ settings, sources }: SourcedSettings): Sourc
 
 /** Returns what a fleet stores of a task. Settings that concern one machine are left out. */
 export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
-  const { settings, sources } = task;
-  const stored = submittedSettings().map((name): [SettingName, SubmittedSetting] => {
-    const { where: source, kind: from } = sources[name];
-    return [name, { value: settings[name], source, from }];
-  });
+  const stored = submittedSettings().map((name) => [name, storedSetting(task, name)]);
   return {
     schema: FLEET_SCHEMA,
     task_id: task.taskId,
@@ -48,8 +44,8 @@ export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
     task_type: task.taskType,
     settings: Object.fromEntries(stored),
     passthrough: task.passthrough,
-    base: settings.base,
-    setup: settings.setup,
+    base: task.settings.base,
+    setup: task.settings.setup,
     ...place,
   };
 }

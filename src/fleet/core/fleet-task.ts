@@ -1,5 +1,5 @@
-import type { Source } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
+import type { StoredSetting } from '../../core/settings/stored-run.ts';
 import type { Status } from '../../core/task/task-state.ts';
 
 /**
@@ -8,13 +8,6 @@ import type { Status } from '../../core/task/task-state.ts';
  */
 export const FLEET_SCHEMA = 1;
 
-/** A setting as it was resolved when the task was submitted. */
-export interface SubmittedSetting {
-  readonly value: unknown;
-  readonly source: string;
-  readonly from: Source['kind'];
-}
-
 /** What a task of a fleet is: everything that a worker on any machine needs to run it. */
 export interface FleetSpec {
   readonly schema: number;
@@ -22,7 +15,7 @@ export interface FleetSpec {
   readonly prompt: string;
   readonly task_type: string;
   /** Every setting of the task, by its name in camelCase, so that no worker's defaults count. */
-  readonly settings: Readonly<Partial<Record<SettingName, SubmittedSetting>>>;
+  readonly settings: Readonly<Partial<Record<SettingName, StoredSetting>>>;
   /** What is passed to the agent unchanged. */
   readonly passthrough: readonly string[];
   /** The repository's URL, without credentials. */

@@ -1,6 +1,7 @@
 import { readChecks } from '../../core/settings/checks.ts';
 import { type SettingName, settingsWith } from '../../core/settings/settings.ts';
-import type { FleetSpec, SubmittedSetting } from './fleet-task.ts';
+import type { StoredSetting } from '../../core/settings/stored-run.ts';
+import type { FleetSpec } from './fleet-task.ts';
 import type { WorkerPolicy } from './worker-policy.ts';
 
 /** The settings that name one command, beside `--verify` and `--setup`. */
@@ -21,7 +22,7 @@ export function commandNamed(text: string, { commands }: WorkerPolicy): string |
 export function withNamedCommands(spec: FleetSpec, policy: WorkerPolicy): FleetSpec {
   if (typeof policy.commands === 'string') return spec;
   const filled = (text: string): string => commandNamed(text, policy) ?? text;
-  const settings: Partial<Record<SettingName, SubmittedSetting>> = { ...spec.settings };
+  const settings: Partial<Record<SettingName, StoredSetting>> = { ...spec.settings };
   for (const name of COMMANDS_OF_TASK) {
     const stored = settings[name];
     if (typeof stored?.value !== 'string') continue;

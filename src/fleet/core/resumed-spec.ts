@@ -1,6 +1,7 @@
 import type { Layer } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
+import { storedSetting } from '../../core/settings/stored-run.ts';
 import { overrideSettings } from '../../core/task/override.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { storedRunOf } from './fleet-spec.ts';
@@ -28,10 +29,7 @@ export function resumedSpec(spec: FleetSpec, flags: Layer, task: TaskState): Res
   const { run, problems } = overrideSettings(stored, flags, task);
   const changed = settingNames()
     .filter((name) => flags[name] !== undefined)
-    .map((name) => {
-      const { where: source, kind: from } = run.sources[name];
-      return [name, { value: run.settings[name], source, from }];
-    });
+    .map((name) => [name, storedSetting(run, name)]);
   return {
     settings: { ...spec.settings, ...Object.fromEntries(changed) },
     moreMs: run.settings.timeout - stored.settings.timeout,
