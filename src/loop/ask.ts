@@ -1,5 +1,6 @@
 import { describeSign } from '../core/agent/sign.ts';
 import type { AgentPrompt, Question } from '../core/machine/action.ts';
+import type { EventBody } from '../core/machine/events.ts';
 import type { LoopEvent } from '../core/machine/loop-event.ts';
 import type { LoopState } from '../core/machine/loop-state.ts';
 import { preview } from '../core/secrets/secrets.ts';
@@ -100,6 +101,7 @@ async function startAgent(
   const started = answeredNow();
   // The machine may have slept since the limit was calculated.
   const lostMs = standstillMs(state.task.updated_at, started);
+  const tell = (body: EventBody): void => ports.reporter.publish(eventOf(ports, state, body));
   const facts = await ports.agent.run({
     ...action,
     prompt,
@@ -117,29 +119,14 @@ async function startAgent(
           activity: cleanActivity(activity),
         });
       },
-      retry: (retry) =>
-        ports.reporter.publish(
-          eventOf(ports, state, {
-            event: 'agent_retry',
-            iteration,
-            attempt,
-            by: 'agent',
-            status: retry.status,
-            delay_ms: retry.delayMs,
-            error: preview(retry.error, 200),
-          }),
-        ),
+      retry: ({ status, delayMs: delay_ms, error }) =>
+        tell({
+          ...{ event: 'agent_retry', iteration, attempt, by: 'agent' },
+          ...{ status, delay_ms, error: preview(error, 200) },
+        }),
       found: (sign) =>
-        ports.reporter.publish(
-          eventOf(ports, state, {
-            event: 'supervisor',
-            iteration,
-            ...sign,
-            detail: describeSign(sign),
-          }),
-        ),
-      silentTool: (call) =>
-        ports.reporter.publish(eventOf(ports, state, { event: 'tool_silent', iteration, ...call })),
+        tell({ event: 'supervisor', iteration, ...sign, detail: describeSign(sign) }),
+      silentTool: (call) => tell({ event: 'tool_silent', iteration, ...call }),
       text(text) {
         if (ports.reporter.wants('agent-text')) ports.reporter.agentText(shownText(text));
       },

@@ -1,5 +1,6 @@
 import type { Check } from '../settings/checks.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { LoopSettings } from '../task/policy.ts';
 import type { MeasuredResult } from './command-result.ts';
 import { type CheckAtStart, inTheWayOfKnown } from './known-failures.ts';
 
@@ -77,11 +78,6 @@ export function redChecks<Result extends Pick<CheckResult, 'verdict'>>(
 }
 
 /** Whether the checks run before the first iteration. */
-export function wantsBaseline({
-  verify,
-  baseline,
-  knownFailures,
-  proof,
-}: Pick<Settings, 'verify' | 'baseline' | 'knownFailures' | 'proof'>): boolean {
+export function wantsBaseline({ verify, baseline, knownFailures, proof }: LoopSettings): boolean {
   return verify.length > 0 && (baseline ?? (proof !== 'tell' || knownFailures === 'allow'));
 }

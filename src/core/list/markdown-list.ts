@@ -106,7 +106,8 @@ interface RawList {
 }
 
 function rawItems(text: string, sections: readonly string[]): RawList {
-  const { lines, starts } = linesOf(text);
+  const read = [...text.matchAll(/[^\r\n]*(?:\r\n?|\n|$)/g)];
+  const lines = read.map(({ 0: line }) => line.replace(/[\r\n]+$/, ''));
   const wanted = new Set(sections.map(headingName));
   const headings = new Set<string>();
   const items: RawItem[] = [];
@@ -146,7 +147,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
     const indent = indentOf(line);
     const isInside = current !== null && isNested(line, current.indent);
     if (lead !== undefined) {
-      const from = (starts[at] ?? 0) + lead.length;
+      const from = (read[at]?.index ?? 0) + lead.length;
       const box = { from, to: from + sign.length, isOpen: !/[xX]/.test(sign) };
       if (current !== null && isInside) {
         current.item.boxes.push(box);
@@ -163,24 +164,6 @@ function rawItems(text: string, sections: readonly string[]): RawList {
   }
   for (const { lines: own } of items) while (own.at(-1)?.trim() === '') own.pop();
   return { items, headings };
-}
-
-/** Returns the lines of a text without their ends, and the index at which each begins. */
-function linesOf(text: string): {
-  readonly lines: readonly string[];
-  readonly starts: readonly number[];
-} {
-  const lines: string[] = [];
-  const starts: number[] = [];
-  let from = 0;
-  for (const { 0: ending, index } of text.matchAll(/\r\n?|\n/g)) {
-    lines.push(text.slice(from, index));
-    starts.push(from);
-    from = index + ending.length;
-  }
-  lines.push(text.slice(from));
-  starts.push(from);
-  return { lines, starts };
 }
 
 /** Whether a line is nested in a list item: its words begin two columns behind the item's sign at the least. */
