@@ -208,12 +208,17 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   // A leg begins in a new clone.
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
   const deciders = await decidersOf(run, task.status === 'pending');
+  const known = { baseline, tree, gitSetup, deciders };
+  // The first driver died after it had saved the first state, and before the task began.
   if (task.status === 'pending') {
-    const noted = { ...state, task: { ...state.task, git_base: gitBase } };
+    const max_iterations = plan.policy.maxIterations;
+    const timeout_at = laterBy(systemClock.now(), leftMs);
+    const begun = { ...state.task, git_base: gitBase, max_iterations, timeout_at };
     const event = await startedEvent(plan, at, ready);
-    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup, deciders };
+    return { ...known, state: { ...state, task: begun }, event, untold: [] };
   }
   return {
+    ...known,
     state,
     event: {
       ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
@@ -221,11 +226,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
       ...(await missingJudgeOf(plan)),
       ...{ tellsOnly, setupFailed: ready.setupFailed, waitedOn: run.leg !== undefined },
     },
-    baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
-    tree,
-    gitSetup,
-    deciders,
   };
 }
 
@@ -242,18 +243,6 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
   return isChecking && isElsewhere
     ? { ...memory, step: { kind: 'looking', answer: step.answer } }
     : memory;
-}
-
-/** Starts a task whose driver died after it saved the first state and before the task began. */
-function notBegun(state: LoopState, plan: RunPlan, leftMs: number) {
-  const at = systemClock.now();
-  const { maxIterations } = plan.policy;
-  const task = {
-    ...state.task,
-    max_iterations: maxIterations,
-    timeout_at: laterBy(at, leftMs),
-  };
-  return { state: { ...state, task }, untold: [] };
 }
 
 async function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): Promise<LoopEvent> {
