@@ -5,6 +5,7 @@ import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { openServiceStore } from '../effects/state/service-store.ts';
+import { inTurns } from '../rescue/in-turns.ts';
 import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../task-errors.ts';
 import { applyEvent, type CallerWorld } from './apply-event.ts';
 import { grantedApproval } from './granted-approval.ts';
@@ -47,8 +48,7 @@ export type EndedTask = TaskState & { readonly message: string };
 export class RalphService {
   readonly #world: CallerWorld;
   readonly #lookup: TaskLookup;
-  /** Settles after all calls so far; the next call waits for it. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inTurns();
 
   /** Throws a `UsageError` for an invalid option or variable. */
   constructor(options: RalphServiceOptions = {}) {
@@ -235,12 +235,6 @@ export class RalphService {
 
   #now(): string {
     return this.#world.now();
-  }
-
-  #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(action);
-    this.#queue = turn.catch(() => undefined);
-    return turn;
   }
 }
 

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { requireOutlook } from '../../compose/before-start.ts';
 import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
-import { inTurns } from '../../compose/lists/in-turns.ts';
 import { commitOfTask } from '../../compose/lists/item-commit.ts';
 import { landItem, returnItem } from '../../compose/lists/land-item.ts';
 import { type LandingTarget, landingTarget } from '../../compose/lists/landing-target.ts';
@@ -38,6 +37,7 @@ import { renderListNote } from '../../report/notes/list-note.ts';
 import { listEndLine, listEventLine, listLine, redoLine } from '../../report/screens/list.ts';
 import { jsonView } from '../../report/terminal/plain.ts';
 import { allOf } from '../../report/terminal/view.ts';
+import { inTurns } from '../../rescue/in-turns.ts';
 import { outputFlags } from '../flags/flags.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { existingTask, findTask } from '../tasks/find-task.ts';

@@ -23,7 +23,6 @@ import type { TaskToLand } from '../git-commands/task-to-land.ts';
 /** The completed task of an item. */
 interface ItemToLand {
   readonly state: TaskState;
-  /** Where the task lies. */
   readonly paths: TaskPaths;
   readonly place: SealedPlace & Pick<TaskToLand, 'vault' | 'keyFile'>;
   /** Absolute path of the list; null if it is no file. */

@@ -11,7 +11,6 @@ interface TargetRequest {
   /** The folder for which the list is worked on. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The name of the list. */
   readonly list: string;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];

@@ -7,7 +7,7 @@ import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
 import { withRecord } from '../../core/list/list-state.ts';
 import { readList } from '../../core/list/read-list.ts';
 import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns } from '../../rescue/in-turns.ts';
 import { type ListSource, listOf } from './list-source.ts';
 
 type Change = (state: ListState) => ListState;
@@ -41,7 +41,6 @@ export interface ListBook {
   record(change: Change): Promise<void>;
   /** Begins with an item: from now on its agent may do anything to the file, which was `text`. */
   enter(id: string, text: string): Promise<void>;
-  /** Chooses an item and begins with it. */
   enterNext(
     choose: (
       list: TaskList,

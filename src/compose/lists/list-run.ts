@@ -22,7 +22,6 @@ interface ItemTask {
   readonly evidence: Evidence | null;
   /** Whether it would end at once if it went on. */
   readonly isUsedUp: boolean;
-  /** The folder of its logs. */
   readonly folder: string;
 }
 
@@ -48,7 +47,6 @@ export interface ListPorts extends BookPorts {
   readonly stateDir: string;
   readonly calls: ItemCalls;
   readonly only: ReadonlySet<string> | null;
-  /** How many items run at the same time. */
   readonly places: number;
   readonly find: (taskId: string) => ItemTask | null;
   /** Resolves to the commit with the work of a task; null if it has none. */

@@ -14,7 +14,6 @@ export interface Examination {
   /** The checks, with the tests of the start and everything else as it is claimed. */
   readonly startTests?: Rerun;
   readonly cleanCheckout?: Rerun;
-  /** What the judge says of it. */
   readonly judge?: JudgeAnswer;
 }
 

@@ -33,7 +33,6 @@ export interface JsonMember {
 
 /** What is wrong with a JSON text, and where. */
 export interface JsonMistake {
-  /** What was expected there. */
   readonly expected: string;
   readonly at: number;
 }

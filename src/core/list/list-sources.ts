@@ -5,7 +5,6 @@ import { checkedList } from './read-list.ts';
 
 /** The commands of a list that is no file. The shell gets ids and proofs in variables, and never as words of its own. */
 export interface SourceCommands {
-  /** Prints the list. */
   readonly list: string;
   /** Takes an item, so that nobody else works on it; null if nothing is to be called. */
   readonly claim: string | null;

@@ -101,7 +101,6 @@ interface RawItem {
 
 interface RawList {
   readonly items: readonly RawItem[];
-  /** The names of all headings. */
   readonly headings: ReadonlySet<string>;
 }
 

@@ -46,14 +46,11 @@ export type Missing =
       readonly held: boolean;
       readonly failed: readonly CheckResult[];
     }
-  /** The sandbox refused these hosts. */
   | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
-  /** These servers of tools did not start. */
   | { readonly kind: 'lost-servers'; readonly servers: readonly string[] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
   /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
-  /** The command of `--until` failed. */
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   /** `output` is what a hook or git said. */

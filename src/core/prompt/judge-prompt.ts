@@ -12,7 +12,6 @@ import { type DifferingFile, shownDiff } from './shown-diff.ts';
 
 /** What a judge is asked. Nothing of it comes from the worker but the tree itself. */
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
-  /** What the task asks for. */
   readonly task: string;
   readonly criteria: readonly Criterion[];
   /** The files that differ between the start and the claim, with their diffs. */
