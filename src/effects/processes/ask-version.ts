@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { forAgent } from './find-program.ts';
 import { killGroup } from './kill-group.ts';
 
-/** The line with its version that a program printed for `--version`, or why it gave no version. */
+/** The line of the output of `--version` that names the version, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
 
 export interface VersionQuestion {
@@ -16,7 +16,7 @@ export interface VersionQuestion {
 }
 
 const MOST_CHARS = 4_000;
-/** Time to drain the pipes after the program has exited. */
+/** Time to read the rest of the pipes after the program has exited. */
 const LAST_WORDS_MS = 250;
 
 /** Asks a program for its version, and then kills its process group. Never rejects. */
@@ -60,7 +60,7 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   signal.removeEventListener('abort', stop);
   killGroup(asked.pid);
   if (failure !== null) return { failed: failure };
-  // Some print warnings first, mostly on standard error.
+  // Some programs print warnings first, mostly on standard error.
   const version = answer.stdout.split('\n').find((line) => VERSION.test(line));
   const line = version ?? answer.all.trim().split('\n')[0] ?? '';
   return read(line.trim(), answer.exitCode, answer.originalMessage);

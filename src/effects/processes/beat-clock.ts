@@ -2,8 +2,8 @@ import { KILL_AFTER } from '../../core/supervisor/lease.ts';
 import { type ClockReading, momentNow, msSince } from '../time/clock-reading.ts';
 
 /**
- * Measures for the guard how old the last beat of a lease is, as if one had come `sinceMs` milliseconds ago. How long a
- * beat lay in the pipe is not known if the guard was stopped itself, so it counts from when the pipe was last empty.
+ * Measures for the guard how old the last beat of a lease is, as if one had come `sinceMs` milliseconds ago. A guard
+ * that was stopped itself cannot know how long a beat lay in the pipe: it counts from when the pipe was last empty.
  */
 export function startBeatClock(
   leaseMs: number,
@@ -25,7 +25,7 @@ export function startBeatClock(
     emptied(): void {
       empty = read();
     },
-    /** Whether the last beat is so old that everything that runs has to be killed. */
+    /** Whether the last beat is so old that all processes of the run have to be killed. */
     isOver(): boolean {
       return msSince(sent, read()) >= leaseMs * KILL_AFTER;
     },

@@ -35,8 +35,8 @@ const AGENT_ENDING: readonly EscalationStep[] = [
 ];
 
 /**
- * For an agent in a sandbox: a signal to the wrappers around it would end everything before it can tell its
- * cost. The last step ends the outermost one, and with it the kernel ends the rest.
+ * For an agent in a sandbox: a signal to the wrappers around the agent would end everything before it can report its
+ * cost. The last step ends the outermost wrapper, with which the kernel ends the rest.
  */
 const INNER_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'agent-group' },
@@ -80,8 +80,8 @@ export interface EndOptions {
 /** A process tree that is being ended. */
 export interface ProcessEnding {
   /**
-   * Resolves when no process is alive, or after two seconds of SIGKILL, which only another user's process outlives, or
-   * one that is stuck in the kernel. Never rejects.
+   * Resolves when no process is alive, or after two seconds of SIGKILL, which only processes of another user or stuck
+   * in the kernel survive. Never rejects.
    */
   readonly done: Promise<void>;
   /** Sends SIGKILL at once, for a second Ctrl-C. */

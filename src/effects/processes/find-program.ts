@@ -48,27 +48,27 @@ export interface AgentCommand {
   readonly args: readonly string[];
 }
 
-/** A command with everything that it is started with. */
+/** A command with its environment and folder. */
 export interface PlacedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
 
-/** What is started so that a command runs in the sandbox. */
+/** The command to start so that another command runs in the sandbox. */
 export interface ConfinedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Returns the exit code that the shell around the command saw, null if it saw none. Call this once, at the end. */
   readonly exitCodeInside?: () => number | null;
-  /** Call this when it has ended, before git runs outside. */
+  /** Call this when the command has ended, before git runs outside. */
   readonly ended?: () => void;
-  /** Removes what was made for this command alone. Call this once, when nothing of it lives. */
+  /** Removes the files made for this command alone. Call this once, when none of its processes is alive. */
   readonly discard?: () => Promise<void>;
 }
 
-/** Returns what to start so that a command runs in the sandbox; the command itself if it runs outside. */
+/** Returns the command to start so that a command runs in the sandbox; the same command if it runs outside. */
 export type Confine = (command: PlacedCommand) => Promise<ConfinedCommand>;
 
-/** There is no such program, or it cannot be started; `missing` says in one sentence where ralph looked for it, or why. */
+/** The program is missing or cannot be started; `missing` says in a sentence where ralph looked, or why. */
 export interface AgentMissing {
   readonly missing: string;
   /** Set if a file of this name is there. */

@@ -31,7 +31,7 @@ if (runId !== '' && (await hasDied(driver))) {
   clearInterval(hurry);
 }
 
-/** Follows the driver if the run has a lease. Without one, the shell did so, and passes what it noted. */
+/** Watches the driver if the run has a lease. Without one, the shell has watched it, and passes the noted processes. */
 async function untilOver(args: readonly string[]): Promise<WatchEnd> {
   const [, leaseMs] = /^lease=(\d+)$/.exec(args[0] ?? '') ?? [];
   return leaseMs === undefined

@@ -71,7 +71,7 @@ export function startGuard({
 
   const driver = ifPossible(() => readProcess(process.pid));
   const program = [programPath, runId, driver === null ? '' : nameOf(driver)];
-  // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
+  // Only variables that node needs to start: with RALPH_RUN_ID, the guard would end itself.
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
   const [file, args] =
     lease === undefined
@@ -82,7 +82,7 @@ export function startGuard({
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /** Writes a line, unless the guard does not read, for example because it is stopped: a later line takes its place. */
+  /** Writes a line, unless the guard does not read, for example because it is stopped: a later line replaces it. */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);
@@ -97,7 +97,7 @@ export function startGuard({
   return {
     pid: child.pid,
     note(processes) {
-      // The guard sees for itself that those of the last note have ended: it compares their start times.
+      // The guard can see that the processes of the last note have ended: it compares their start times.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}`;
       if (line !== lastNote && send(line)) lastNote = line;

@@ -3,8 +3,8 @@ import { isMarkedInner, type ProcessEntry } from './process-table.ts';
 import type { ProcessTree } from './process-tree.ts';
 
 /**
- * Returns a tree whose agent is in a sandbox. The wrappers around it share its process group, but not the
- * mark that everything inside has: the agent is the group of the oldest process with that mark.
+ * Returns a tree whose agent is in a sandbox. The wrappers around the agent share its process group, but lack the mark
+ * that everything inside has: the agent is the group of the oldest marked process.
  */
 export function innerTree(tree: ProcessTree): ProcessTree {
   let group: number | undefined;
@@ -23,8 +23,8 @@ export function innerTree(tree: ProcessTree): ProcessTree {
 }
 
 /**
- * Returns what notes the processes that an agent in a sandbox has left in the background: those that have lost
- * their parents, and are no wrappers. When the agent exits, the kernel ends them before anyone could look.
+ * Returns a function that notes the background processes of an agent in a sandbox: those whose parents have ended and
+ * that are no wrappers. When the agent exits, the kernel ends them before ralph could look.
  */
 export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly ProcessEntry[] {
   let agent: ProcessEntry | undefined;
@@ -33,7 +33,7 @@ export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly
     const inside = markedInner(members);
     agent ??= inside[0];
     const { pid, startedAt, pgid } = agent ?? { pid: 0, startedAt: '', pgid: 0 };
-    // Without the agent, nothing tells what is a wrapper.
+    // Without the agent, wrappers cannot be told from its processes.
     if (!members.some((each) => each.pid === pid && each.startedAt === startedAt)) return left;
     const parents = new Map(members.map((each) => [each.pid, each.ppid]));
     const line = (from: number): readonly number[] => {

@@ -15,7 +15,7 @@ import { spawnHelper } from './spawn-process.ts';
 export interface SleepInhibitorRequest {
   readonly taskId: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the user set this: then ralph tries it even where it does not seem to work. */
+  /** Whether the user asked for this: then ralph tries even where it does not seem to work. */
   readonly isAsked: boolean;
   readonly platform?: NodeJS.Platform;
 }

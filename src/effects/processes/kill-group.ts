@@ -1,4 +1,4 @@
-/** Kills the process group that a process of ralph's leads; does nothing if there is no such process any more. */
+/** Kills the process group that a process started by ralph leads; does nothing if the group has ended. */
 export function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -10,7 +10,7 @@ export interface WatchedRun {
   /** Null if its driver could not be read. */
   readonly driver: ProcessIdentity | null;
   readonly leaseMs: number;
-  /** What the driver writes: `note PID:START …`, `beat AGE_MS` and `bye`, a line each. */
+  /** The lines that the driver writes: `note PID:START …`, `beat AGE_MS` and `bye`. */
   readonly input: Readable;
 }
 
@@ -25,10 +25,10 @@ export type WatchEnd =
       isOver(): boolean;
     };
 
-/** How often the age of the last beat is looked at: often enough for the shortest lease. */
+/** How often the age of the last beat is checked: often enough for the shortest lease. */
 const LOOK_AT_LEAST_EVERY_MS = 250;
 const LOOKS_A_LEASE = 40;
-/** How often what carries the marker is looked for once the time is up. Each look reads all of /proc. */
+/** How often processes with the marker are searched once the time is up. Each search reads all of /proc. */
 const SWEEP_EVERY_MS = 500;
 
 /*
@@ -53,7 +53,7 @@ export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promi
     await endTree(tree, {
       steps: KILLING,
       kill(pid, signal) {
-        // A beat that came meanwhile has freed the driver to start an agent.
+        // If a beat has come meanwhile, the driver may start an agent again.
         if (beats.isOver()) process.kill(pid, signal);
       },
     }).done;
@@ -61,7 +61,7 @@ export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promi
   const kill = (): void => {
     if (isKilling) return;
     isKilling = true;
-    // Reading all environments takes seconds on a busy machine: what is known goes first.
+    // Searching for the marker takes seconds on a busy machine, so the noted processes are killed first.
     const both = Promise.all([killAll(null), killAll(runId)]);
     void both.finally(() => {
       isKilling = false;
@@ -96,7 +96,7 @@ export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promi
       text = lines.pop() ?? '';
       lines.forEach(take);
     });
-    // A broken pipe is a closed one.
+    // A broken pipe counts as closed.
     for (const event of ['end', 'error'] as const) {
       input.on(event, () => end({ kind: 'closed', noted, isOver: beats.isOver }));
     }

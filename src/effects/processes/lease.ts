@@ -1,18 +1,18 @@
 import { START_WITHIN } from '../../core/supervisor/lease.ts';
 import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
-/** How long a worker may go on without a beat that reached the database. */
+/** The time for which a worker may go on after its last beat that reached the database. */
 export interface Lease {
   /** The length of the lease in milliseconds. */
   readonly ms: number;
   /**
-   * Milliseconds since the last good beat was sent, by the wall clock or the monotonic one, whichever says more: the
+   * Milliseconds since the last good beat was sent, by the wall clock or the monotonic clock, whichever shows more: the
    * monotonic clock stands still while the machine sleeps.
    */
   ageMs(): number;
   /** Calls the listener with each good beat and its age in milliseconds. Returns a function that ends this. */
   onBeat(listener: (ageMs: number) => void): () => void;
-  /** Resolves when the last beat is young enough to start an agent. Rejects with a `RunDropped` if the claim is lost. */
+  /** Resolves when the last beat is recent enough to start an agent. Rejects with a `RunDropped` without a claim. */
   fresh(): Promise<void>;
 }
 

@@ -6,8 +6,8 @@ import { monotonicMs } from '../time/monotonic.ts';
 import { runShellCommand, type ShellOptions } from './shell-command.ts';
 
 /**
- * Runs a check like any other of the user's commands, and reads its whole output while it runs: the tests that
- * it counts, and its checksum. Never rejects.
+ * Runs a check like any other of the user's commands, and derives from its whole output the number of tests and a
+ * checksum. Never rejects.
  */
 export async function runMeasuredCommand(
   command: string,

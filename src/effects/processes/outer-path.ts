@@ -3,8 +3,8 @@ import { isWithinAny } from '../../core/sandbox/places.ts';
 import { realPath } from '../files/real-path.ts';
 
 /**
- * Returns the folders of PATH that the agent cannot write, so that what ralph itself starts is never the
- * agent's: `npx` and `npm run` put `node_modules/.bin` first. Relative names mean another folder each time.
+ * Returns the folders of PATH that the agent cannot write to, so that ralph itself never starts a program of the agent:
+ * `npx` and `npm run` put `node_modules/.bin` first. Leaves out relative names, which depend on the folder.
  */
 export function outerPath(env: NodeJS.ProcessEnv, writable: readonly string[]): string {
   const folders = (env.PATH ?? '/usr/bin:/bin').split(path.delimiter);

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
  * of programs that the system protects (/bin/sh, /usr/bin/*). Windows has neither /proc nor `ps`.
  */
 
-/** Identifies one process: a pid is reused after a death, the pair of pid and start time is not. */
+/** Identifies one process: a pid may be reused later, but not with the same start time. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start time: ticks since the boot (/proc), or seconds since 1970 (`ps`). Only for comparing. */
@@ -107,7 +107,7 @@ export function listMarked(pids: readonly number[], marker: string): number[] {
   return pids.filter((pid) => environOf(pid).includes(`\0${entry}\0`));
 }
 
-/** The variable that only the program in a sandbox has, and what it starts, but no wrapper around it. */
+/** The variable that marks the program in a sandbox and what it starts, but no wrapper around it. */
 export const INNER_MARK = 'RALPH_IN_SANDBOX=1';
 
 /** Whether a process has `INNER_MARK`: the agent in a sandbox, or a process that it has started. */

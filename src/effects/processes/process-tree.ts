@@ -34,7 +34,7 @@ export interface ProcessTree {
   /** The process group that gets SIGINT; null if no agent is known. */
   readonly agentGroup: number | null;
   /**
-   * Whether a process gets SIGINT, where wrappers share the agent's group: it is signalled alone. Absent
+   * Whether a process is the agent's and gets SIGINT by itself, since the wrappers of a sandbox share its group. Absent
    * without a sandbox.
    */
   readonly isInner?: (entry: ProcessEntry) => boolean;

@@ -37,7 +37,7 @@ export interface AgentProcessRequest {
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
   /** Receives every byte of the output, for the log. */
   readonly onStdout: (chunk: Buffer) => void;
-  /** Receives the output that counts: nothing more once ralph ends the agent after its result. */
+  /** Receives the output, except for what comes after ralph has begun to end the agent after its result. */
   readonly onHeard: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
   /** Receives the callbacks with which the reader of the output controls the process. */
@@ -100,7 +100,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     onChange(members) {
       request.onMembers(members);
       if (request.inSandbox !== true) return;
-      // One that is just dying no longer tells its command.
+      // A process that is about to end no longer shows its command, so the first one is kept.
       life.background = leftInside(members).flatMap(
         (each) =>
           life.background.find(
@@ -186,7 +186,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   child.stdin.destroy();
   request.stops.signal.removeEventListener('abort', onStop);
   request.stops.hurry.removeEventListener('abort', onHurry);
-  // With the last wrapper, the kernel ends what is in it; what is just dying is not left over.
+  // When the last wrapper ends, the kernel ends everything inside, so nothing there is a leftover.
   const endsWithWrapper = request.inSandbox === true && process.platform === 'linux';
   const leftovers = life.cause === null && !endsWithWrapper ? tree.leftovers() : [];
   tree.stop();
@@ -260,7 +260,7 @@ export interface AgentSigns {
   retrying(delayMs: number | null): void;
   /** The agent works: the time limits run, and only its next result counts. */
   working(): void;
-  /** The attempt can no longer succeed. Returns whether that ends it: something else may have been first. */
+  /** The attempt cannot succeed any more. Returns whether this ends it: false if another end came first. */
   hopeless(cause: CutCause): boolean;
 }
 

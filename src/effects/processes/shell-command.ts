@@ -13,7 +13,7 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly stops: StopRequests;
-  /** Receives the whole output as it comes: its bytes, and the text that they complete. */
+  /** Receives the whole output at once: each chunk's bytes, and the text that they complete. */
   readonly onOutput?: (chunk: Buffer, text: string, stream: 'stdout' | 'stderr') => void;
   /** Puts the command into the sandbox; without it, the command runs as the user. */
   readonly confine?: Confine;
@@ -82,7 +82,7 @@ export async function runShellCommand(
   }
 }
 
-/** A command in the sandbox has passed only if the shell around it has seen so, too. */
+/** Returns the exit code. A command in the sandbox passes only if the shell around it inside saw a 0, too. */
 function agreedCode(exitCode: number, { exitCodeInside }: ConfinedCommand): number | null {
   if (exitCodeInside === undefined) return exitCode;
   return exitCode === 0 ? exitCodeInside() : exitCode;

@@ -25,7 +25,7 @@ export async function spawnAgent({
   cwd,
   env,
 }: SpawnRequest): Promise<Spawned | NotStarted> {
-  // The system reports a missing folder as a missing program.
+  // For a missing folder, the system would report a missing program.
   if (!existsSync(cwd)) return notStarted('ENOTDIR', `the folder ${cwd} is gone`);
   let child: ChildProcessWithoutNullStreams;
   try {
@@ -45,7 +45,7 @@ export async function spawnAgent({
     child.once('error', resolve);
   });
   const code = errorCode(error) || 'UNKNOWN';
-  // The system reports the missing interpreter of a script as a missing program.
+  // If a script's interpreter is missing, the system reports a missing program.
   return code === 'ENOENT' && existsSync(command.file)
     ? notStarted('ENOEXEC', `${command.file} is there, but what its first line names is not`)
     : notStarted(code, error.message);

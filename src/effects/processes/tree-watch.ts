@@ -27,7 +27,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `births()` from just before the agent's start; if null, every look is a sweep. */
+  /** `births()` from just before the agent's start; if null, each time the processes are read. */
   readonly birthsBefore?: number | null;
   /** Default: `countBirths`. */
   readonly births?: () => number | null;
@@ -49,7 +49,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
   const { neverPids = [], exempt = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely, births = countBirths } = options;
-  // If this is null, the tree is still found by the marker.
+  // Even without the agent's entry, the tree is found by the marker.
   const root = ifPossible(() => readProcess(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],
@@ -71,19 +71,19 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const isCounted = birthsBefore !== null && (births() ?? 0) > birthsBefore;
   let birthsSeen: number | null = null;
   function sweep(): TreeSweep {
-    // Counted before the sweep: the next look finds a process that starts during it.
+    // Counted before the sweep, so that the next look finds a process that starts during the sweep.
     birthsSeen = isCounted ? births() : null;
     const seen = tree.sweep();
     report(seen.members);
     return seen;
   }
 
-  /** Where nothing was born since the last sweep, there is no new member. */
+  /** Sweeps if a process was born since the last sweep; otherwise there is no new member. */
   function look(): void {
     if (birthsSeen === null || births() !== birthsSeen) sweep();
   }
 
-  // Report the agent now: the driver may be killed before the first sweep.
+  // The agent is reported at once, since the driver may be killed before the first sweep.
   if (root !== null) report([root]);
   let stopped = false;
   let cancel = () => {};
@@ -100,7 +100,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     agentGroup: tree.agentGroup,
     sweep,
     leftovers() {
-      // This is nearly always the case, and ten times as fast as a sweep.
+      // Nearly always nothing is left over, and this check is ten times as fast as a sweep.
       if (root !== null && ifPossible(() => isYoungest(root, birthsBefore)) === true) return [];
       return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
     },

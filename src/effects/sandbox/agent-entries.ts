@@ -4,17 +4,17 @@ import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
 import { SandboxError } from '../../errors.ts';
 
-/** Each is a mount of every command, and what mounts take grows faster than their number. */
+/** Each entry becomes a mount of every command, and the cost of mounting grows faster than the number of mounts. */
 const AT_MOST = 200;
-/** Nothing runs these by themselves, and some plug-ins write one for each session: others are held first. */
+/** Data files come last: nothing runs them by themselves, and some plug-ins write one for each session. */
 const DATA = /\.(?:jsonl?|log)$/;
-/** Older sessions are over, and run nothing anymore. */
+/** Older sessions have ended and run nothing anymore. */
 const NEWEST_SESSIONS = 50;
 
 /**
- * Returns what lies in the folders of agents and is not their own state, such as a script that the user's
- * settings name, and what the newest of other sessions run of it. All of these paths exist. Throws a
- * `SandboxError` if there are too many that may be programs.
+ * Returns the entries in the folders of agents that are not the agent's own state, such as a script that the user's
+ * settings name, and the newest entries of its folders for sessions. All of these paths exist. Throws a `SandboxError`
+ * if too many of them may be programs.
  */
 export function foreignEntries(
   agents: readonly AgentName[],
@@ -57,7 +57,7 @@ function isNamed(entry: string, names: readonly string[]): boolean {
   return names.includes(path.basename(entry));
 }
 
-/** Nobody runs a socket or a pipe, and opening one would wait. */
+/** Sockets and pipes are left out: they are not run, and opening one would wait. */
 function entriesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

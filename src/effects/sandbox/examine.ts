@@ -11,7 +11,7 @@ import { findTools } from './outer-programs.ts';
 import { isRestricted } from './probe.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Starts a program in namespaces of its own, like the component, and writes nothing. */
+/** Options of bwrap that start a program in its own namespaces, as the component does, and write nothing. */
 const IN_NAMESPACES = [
   ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-net'],
   ...['--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/sh', '-c', ':'],
@@ -27,10 +27,7 @@ export async function requireSandbox(
   if (first !== undefined) throw first;
 }
 
-/**
- * Returns why a sandbox would be refused in this folder, as far as that shows without opening one. Writes
- * nothing.
- */
+/** Returns why a sandbox would be refused in this folder, as far as this shows without opening one. Writes nothing. */
 export async function examineSandbox(
   cwd: string,
   env: NodeJS.ProcessEnv,

@@ -10,12 +10,12 @@ import type { RunFolder } from './run-folder.ts';
 /** The process that holds the proxies of a sandbox. */
 export interface Helper {
   readonly pid: number;
-  /** Rejects once it has ended. */
+  /** Returns the command line that runs `line` inside. Rejects if the helper has ended. */
   wrap(line: string, mounts: Mounts): Promise<string>;
-  /** Returns the hosts that were refused since the last call; without a living helper, those it told. */
+  /** Returns the hosts refused since the last call; if the helper has ended, only those that it has reported. */
   takeRefused(): Promise<readonly RefusedHost[]>;
   isAlive(): boolean;
-  /** Resolves once it has ended. */
+  /** Ends the helper, and resolves once it has ended. */
   close(): Promise<void>;
 }
 
@@ -38,10 +38,10 @@ interface HelperOptions {
 /** Much longer than any answer takes, even on a machine that swaps. */
 const ANSWER_MS = 30_000;
 
-/** Where the proxies of the sandbox find the proxy of this machine, and what Java takes over from outside. */
+/** Variables that the helper gets from outside, such as the machine's own proxy, which its proxies use. */
 const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS)$/i;
 
-/** Starts a helper. Rejects with what it said if the component cannot be opened, or if it says nothing. */
+/** Starts a helper. Rejects with the helper's reason if the component cannot be opened, or if it does not answer. */
 export async function startHelper(options: HelperOptions): Promise<Helper> {
   const { run, tools, component, hosts, unixSockets } = options;
   // A session of its own: no signal from the terminal reaches it.
@@ -58,7 +58,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   const ended = new Promise<void>((resolve) => {
     const end = (error: Error): void => {
       isAlive = false;
-      // Its bridge would outlive a helper that was killed.
+      // Without this, the bridge to the proxies would outlive a killed helper.
       killGroup(child.pid);
       for (const each of waiting.values()) each.fail(error);
       waiting.clear();
@@ -69,7 +69,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
       end(new Error(`the helper of the sandbox ended (${signal ?? `exit code ${code}`})`)),
     );
   });
-  /** Another process may have the pid of a helper that has ended. */
+  /** Checks first that the helper is alive: after its end, another process may have its pid. */
   const stop = (): void => {
     if (isAlive) killGroup(child.pid);
   };
@@ -99,7 +99,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
           then(value);
         };
       waiting.set(id, { settle: once(resolve), fail: once(reject) });
-      // A failure to send is followed by the end of the channel.
+      // No callback is needed: if sending fails, the channel closes, and that ends the wait.
       child.send(request, () => {});
     });
 
@@ -110,7 +110,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
     await ended;
     throw new Error(opened.kind === 'failed' ? opened.why : 'the helper did not start');
   }
-  // Ralph may exit without it: the channel closes then.
+  // Ralph may exit while the helper runs: the channel then closes, which ends the helper.
   child.unref();
   child.channel?.unref();
   return {
@@ -154,9 +154,9 @@ function helperEnvironment({ env, run, runId, outerPath }: HelperOptions): NodeJ
     // The component asks `which` for its shell.
     PATH: `${outerPath}:/usr/bin:/bin`,
     TMPDIR: run.sockets,
-    // What the component sets TMPDIR to inside.
+    // The component sets TMPDIR inside to this folder.
     CLAUDE_CODE_TMPDIR: run.tmp,
-    // Its bridge has the mark, too: if the helper is killed, the guard finds it.
+    // The helper's bridge inherits this mark, so that the guard finds the bridge if the helper is killed.
     [MARKER_NAME]: runId,
   };
 }

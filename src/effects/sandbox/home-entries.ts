@@ -8,7 +8,7 @@ import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 
-/** Where the system keeps its own: a link there leads to nothing of the user's. */
+/** Folders of the system: what a link to them leads to does not belong to the user. */
 const OF_SYSTEM: readonly string[] = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/run'],
   ...['/proc', '/sys', '/dev', '/var/lib', '/var/cache', '/var/log'],
@@ -18,11 +18,11 @@ const OF_SYSTEM: readonly string[] = [
 const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
 
 /**
- * Returns what has to be hidden of a home as it is now, as real paths: its hidden entries, but for what is in `shown` or
- * leads there. An entry that is a link stands for what it leads to.
+ * Returns the real paths to hide in a home as it is now: its hidden entries, except for those in `shown` or leading
+ * there. A link stands for its target.
  */
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
-  // What these names lead to is in `shown` if that was so when the rules were made: a link may be the agent's by now.
+  // Only the paths are added, not their targets now: by now, an agent may have put links there.
   const places = new Set([...shown, ...inHome(home, SHOWN_IN_HOME)]);
   const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {
@@ -31,7 +31,7 @@ export function hiddenEntries(home: string, shown: readonly string[]): readonly 
     seen.add(target);
     if (target !== place && !canBeHidden(target, home, places)) return [];
     const inside = [...places].filter((each) => isWithinAny(each, [place, target]));
-    // What is shown in a hidden folder is mounted there. A link that leads out of it cannot be.
+    // Shown places in a hidden folder are mounted there. This is impossible for a link that leads out of the folder.
     const leadsOut = inside.some(
       (each) => existsSync(each) && !isAtOrBelow(realPath(each), target),
     );
@@ -42,7 +42,7 @@ export function hiddenEntries(home: string, shown: readonly string[]): readonly 
   return entries?.flatMap((name) => hide(path.join(home, name))) ?? [home];
 }
 
-/** Returns the names in a folder; null if nobody can say what it holds. */
+/** Returns the names in a folder; null if it cannot be read. */
 function entriesOf(folder: string): readonly string[] | null {
   try {
     return readdirSync(folder);
@@ -51,14 +51,14 @@ function entriesOf(folder: string): readonly string[] | null {
   }
 }
 
-/** Whether what a link leads to belongs to the user, and neither is shown nor takes in the home. */
+/** Whether the target of a link belongs to the user, is not shown, and does not contain the home. */
 function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): boolean {
   const isOfSystem =
     SHARED.includes(target) || (isWithinAny(target, OF_SYSTEM) && !isAtOrBelow(target, home));
   return !isOfSystem && !isAtOrBelow(home, target) && !isWithinAny(target, [...shown]);
 }
 
-/** What a run needs of what is hidden, beyond the list. */
+/** The places that a run needs although they are hidden, beyond the fixed list. */
 export interface NeededPlaces {
   /** Null for a user without one. */
   readonly home: string | null;
@@ -68,20 +68,20 @@ export interface NeededPlaces {
   readonly places: readonly string[];
   /** The files that the user's own settings of git name. */
   readonly ofGit: readonly string[];
-  /** PATH: what is there can be run, so it can be read. */
+  /** The PATH: programs in its folders can be run, so they can be read. */
   readonly path: string;
-  /** Whether a place leads through nothing that an agent may have made. */
+  /** Whether no part of the path may have been made by an agent. */
   readonly isOfUser: (place: string) => boolean;
 }
 
-/** Where programs in a folder `bin` have the rest of themselves. */
+/** Folders beside a folder `bin` that hold further parts of its programs. */
 const BESIDE_BIN: readonly string[] = ['lib', 'libexec'];
 
-/** Returns what can be read of what is hidden: places that exist, as real paths. */
+/** Returns the places that can be read although they are hidden: existing ones, as real paths. */
 export function shownPlaces(needed: NeededPlaces): readonly string[] {
   const { home, hidden, places, ofGit, isOfUser } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
-  // A whole entry of the home holds more than programs, unless it is in the list.
+  // A folder directly in the home holds more than programs, so it is shown only if it is in the fixed list.
   const onPath = needed.path.split(':').filter((each) => path.dirname(realPath(each)) !== home);
   const besidePath = onPath.flatMap((each) =>
     BESIDE_BIN.map((name) => path.join(path.dirname(each), name)),

@@ -19,7 +19,7 @@ export function innerEnvironment(
 export function variablesInside(tmp: string): Readonly<Record<string, string>> {
   return {
     TMPDIR: tmp,
-    // What lies in a cache runs outside later: `~/.npm/_npx` may hold ralph itself.
+    // Not the user's caches: programs outside run what lies there, and `~/.npm/_npx` may hold ralph itself.
     npm_config_cache: path.join(tmp, 'npm'),
     XDG_CACHE_HOME: path.join(tmp, 'cache'),
     CLAUDE_CODE_TMPDIR: tmp,
@@ -27,8 +27,8 @@ export function variablesInside(tmp: string): Readonly<Record<string, string>> {
 }
 
 /**
- * The component starts what passes connections on to its proxies (ports 3128 and 1080) beside the command, and the
- * first connection of a quick command would be refused. Waits for both, at most 2 s each.
+ * Waits, at most 2 s each, for the ports 3128 and 1080 that pass connections on to the proxies. The component starts
+ * them beside the command, so the first connection of a quick command would be refused.
  */
 const PROXIES_LISTEN = [
   'for port in 0C38 0438; do tries=0',
@@ -37,8 +37,8 @@ const PROXIES_LISTEN = [
 ].join('; ');
 
 /**
- * Returns the line of a shell inside that becomes the command. With `exitFile`, the shell stays, and writes the
- * exit code of the command there.
+ * Returns the line for a shell inside, which then becomes the command. With `exitFile`, the shell stays and writes the
+ * exit code of the command to this file.
  */
 export function innerLine(
   { file, args, cwd }: PlacedCommand,
@@ -47,7 +47,7 @@ export function innerLine(
   exitFile: string | null,
 ): string {
   const words = [file, ...args].map(quoted).join(' ');
-  // The component has set the folder of its helper, which is that of the run.
+  // TMPDIR is set again, since the component has set it to the folder of the run.
   const own = `export ${INNER_MARK} TMPDIR=${quoted(tmp)}`;
   const ready = `${PROXIES_LISTEN}; cd ${quoted(cwd)} && ${noProxy(rules)} && ${own}`;
   if (exitFile === null) return `${ready} && exec ${words}`;
@@ -55,23 +55,23 @@ export function innerLine(
 }
 
 /**
- * The component lets programs reach private addresses without its proxy, where nothing answers. This
- * machine inside is another one: its own servers are reached directly, unless one outside is allowed.
+ * Sends private addresses through the proxy, too: the component exempts them, but inside, nothing answers there. Only
+ * the sandbox's own servers are reached directly, unless a server on this machine outside is allowed.
  */
 function noProxy({ allowNet }: SandboxRules): string {
   if (allowNet.some((rule) => isLoopback(rule.value))) return 'unset NO_PROXY no_proxy';
   return 'export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1';
 }
 
-/** With these, each line of the component starts bwrap. */
+/** Each line of the component starts bwrap with these options. */
 const FIRST_OPTIONS = ' --new-session --die-with-parent ';
 
-/** The component itself may use 9. */
+/** The file descriptor of the filter: the component itself may use 9. */
 const FILTER_FD = 8;
 
 /**
- * Returns a line of the component with what its configuration cannot ask for: shared memory, semaphores and message
- * queues of its own, and a filter for the kernel. Throws if the line does not begin as expected.
+ * Returns a line of the component with options that its configuration does not offer: shared memory, semaphores and
+ * message queues of its own, and a filter for the kernel. Throws if the line does not begin as expected.
  */
 export function withOwnKernelObjects(line: string, filter: string): string {
   const at = line.indexOf(FIRST_OPTIONS);

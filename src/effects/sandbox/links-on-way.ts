@@ -2,10 +2,10 @@ import { readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
 
-/** As many as Linux follows. */
+/** The largest number of links that Linux follows. */
 const MOST_LINKS = 40;
 
-/** Returns all links through which a path leads, those in the targets of links included. */
+/** Returns all links through which a path leads, including those in the targets of links. */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];
   const left = place.split('/').reverse();

@@ -4,19 +4,19 @@ import { loadsInside } from '../../core/sandbox/refusals.ts';
 import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 
-/** What the loader of the system takes into every program: folders and files, between colons or spaces. */
+/** Variables that make the system's loader load libraries: folders and files, between colons or spaces. */
 const OF_LOADER = [
   ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'],
   ...['DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'DYLD_FRAMEWORK_PATH'],
 ];
 
-/** What node loads before its program. A name without a slash is looked for from the current folder. */
+/** Options that make node load a file before its program. A name without a slash is looked up in the current folder. */
 const OF_NODE =
   /(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))[=\s]+("[^"]*"|\S+)/g;
 
 /**
- * Refuses variables by which everything that runs outside, the shell and bubblewrap and ralph as well, would
- * load what the agent wrote. Throws a `SandboxError`.
+ * Throws a `SandboxError` if variables would make programs outside, such as the shell, bubblewrap and ralph, load what
+ * the agent wrote.
  */
 export function refuseLoadedCode(
   env: NodeJS.ProcessEnv,
@@ -27,9 +27,9 @@ export function refuseLoadedCode(
     isWithinAny(realPath(path.resolve(cwd, name)), writable);
   for (const variable of OF_LOADER) {
     const value = env[variable] ?? '';
-    // An empty name between colons is the current folder, whichever that is.
+    // An empty name between colons means the current folder.
     const names = value === '' ? [] : value.split(/[:;\s]/);
-    // Without a slash, a library comes from the folders of the system.
+    // A library without a slash is looked up in the folders of the system.
     const isSearched = (name: string): boolean => !variable.endsWith('PATH') && !name.includes('/');
     if (names.some((name) => !isSearched(name) && isWritable(name))) refuse(variable, value);
   }

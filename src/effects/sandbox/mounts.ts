@@ -17,15 +17,14 @@ export interface Mounts {
   readonly allowRead: readonly string[];
 }
 
-/** What the component lets every command write, whatever it is told. */
+/** Folders that the component makes writable for every command, whatever its rules say. */
 const OF_COMPONENT = ['/tmp/claude', path.join(homeFolder(process.env) ?? '/', '.npm', '_logs')];
 
 /**
- * Returns what makes the mounts of each command, by the paths as they are then. For a path that does not
- * exist, the component would leave a stub in the tree, or drop the rule without a word. What `planned` allows
- * is allowed only while it leads where it leads now: the agent can put a link in its place, and the next
- * command would have what that leads to. `warn` is told once of each rule that no longer counts. `tmp` is the
- * temporary folder of the command.
+ * Returns a function that computes the mounts of each command from the paths as they are then. It leaves out missing
+ * paths: the component would make a stub in the tree, or drop the rule without a word. A rule of `planned` counts only
+ * while its path leads where it leads now, since the agent could put a link there. `warn` is called once for each rule
+ * that no longer counts. `tmp` is the temporary folder of the command.
  */
 export function mountsBy(
   planned: SandboxRules,
@@ -74,8 +73,8 @@ export function mountsBy(
 }
 
 /**
- * The component mounts what may be read in a hidden folder over what may be written in there. It mounts the latter
- * once more where it is hidden by itself.
+ * Returns the writable places to be named as hidden, too: the component mounts the readable places of a hidden folder
+ * over its writable ones, and mounts writable places that are hidden by themselves once more.
  */
 function writableAgain(
   allowWrite: readonly string[],
@@ -86,7 +85,7 @@ function writableAgain(
   return allowWrite.filter((place) => isWithinAny(place, covering) && !hidden.includes(place));
 }
 
-/** The component takes text, in which the bytes of such a name are lost. */
+/** Whether a name is no valid UTF-8: the component takes text, in which such bytes are lost. */
 function isInNoEncoding(place: string): boolean {
   return place.includes('\uFFFD') && !existsSync(place);
 }

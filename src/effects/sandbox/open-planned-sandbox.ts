@@ -36,29 +36,29 @@ import type { SandboxPlan } from './surroundings.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** How often a start is tried while other programs, and their files, come and go. */
+/** How often the start is tried if what has to be hidden changes meanwhile. */
 const TRIES_AT_MOST = 5;
 
-/** With what a sandbox is opened. */
+/** The options for opening a sandbox. */
 export interface OpenOptions {
   readonly plan: SandboxPlan;
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
   /** Path of the bundled `sandbox-helper.js`. */
   readonly helperProgram: string;
-  /** Called with a sentence about what does not hold here, or is not as it was at the start. */
+  /** Called with a sentence about what does not hold here, or what has changed since the start. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Refuses where no sandbox can hold. Throws a `SandboxError`. */
+/** Throws a `SandboxError` if the user is root, or on a platform without a sandbox. */
 export function requireSandboxUser(): void {
   if (process.getuid?.() === 0) refuse(AS_ROOT);
   if (!['linux', 'darwin'].includes(process.platform)) refuse(unknownPlatform(process.platform));
 }
 
 /**
- * Opens a planned sandbox, and shows that it holds. Rejects with a `SandboxError` otherwise; then nothing of
- * it is left.
+ * Opens a planned sandbox, and tests that it holds. Rejects with a `SandboxError` otherwise, after removing everything
+ * that it made.
  */
 export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox> {
   requireSandboxUser();
@@ -75,7 +75,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     writeFileSync(ownerFile(run), ownerText());
     writeFileSync(filterFile(run), keyFilter());
     removeAbandoned(run);
-    // The component drops a folder that does not exist without a word.
+    // A missing folder is made, since the component would leave it out without a word.
     for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
     const placeholders = makePlaceholders(
       run,
@@ -133,7 +133,7 @@ async function probeUntilSteady(
   }
 }
 
-/** Wraps again while what has to be hidden goes away meanwhile: nothing can be mounted in its place. */
+/** Wraps again if a path to be hidden disappears meanwhile: nothing can be mounted over a missing path. */
 async function wrapSteadily(
   helper: Helper,
   inner: string,
@@ -146,12 +146,12 @@ async function wrapSteadily(
   }
 }
 
-/** What a sandbox works with. */
+/** The parts of an open sandbox. */
 interface Parts {
   readonly helpers: ReturnType<typeof createHelpers>;
   readonly placeholders: ReturnType<typeof makePlaceholders>;
   readonly planted: Awaited<ReturnType<typeof watchPlanted>>;
-  /** Whether a command has run since what was met was last taken. */
+  /** Whether a command has run since the last `takeMet`. */
   readonly use: { hasRun: boolean };
 }
 
@@ -171,13 +171,13 @@ function createSandbox(
   ): Promise<ConfinedCommand> => {
     placeholders.renew();
     const helper = await helpers.get(as, own);
-    // Several programs hand the exit code on. A check must not pass by a fault of one of them.
+    // Several programs outside pass the exit code on, and a fault of one must not let a check pass: a file has it.
     const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
     const inner = innerLine(command, own, tmp, exitFile);
     const wrapped = await wrapSteadily(helper, inner, () => mountsOf(own, tmp));
     const line = isLinux ? withOwnKernelObjects(wrapped, filterFile(run)) : wrapped;
     use.hasRun = true;
-    // The shell becomes bwrap, so that the kernel ends what is inside together with ralph.
+    // `exec` lets the shell become bwrap, so that the kernel ends the processes inside when ralph ends.
     return {
       file: '/bin/sh',
       args: ['-c', `exec ${line}`],
@@ -195,7 +195,7 @@ function createSandbox(
       if (as !== 'check' || place !== undefined) {
         return wrapIn(place?.temporary ?? run.tmp, own, command, as);
       }
-      // What the agent left in its caches must not decide a check.
+      // A check has caches of its own, so that the agent's caches cannot decide its result.
       const made = makeCheckFolder(run);
       const discard = (): Promise<void> => removeCheckFolder(made);
       try {
@@ -214,7 +214,7 @@ function createSandbox(
   };
 }
 
-/** What runs inside may have put a pipe in the place of the file. */
+/** Reads with a limit, since a command inside may have put a pipe in the place of the file. */
 function takeExitCode(file: string): number | null {
   const text = tryReadText(file, KB)?.trim() ?? '';
   tryToRemove(file);

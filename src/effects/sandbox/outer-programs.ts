@@ -4,7 +4,7 @@ import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 import { findProgram } from '../processes/find-program.ts';
 
-/** The programs of the component, by absolute paths that no agent can write. */
+/** The programs that the component needs: absolute paths that no agent can write to. */
 export type ToolFiles = Readonly<Record<Tool, string>>;
 
 /** Finds the programs of the component. Throws a `SandboxError` that names those that are missing. */
@@ -21,7 +21,7 @@ export function findTools(outer: string, writable: readonly string[]): ToolFiles
   return { bwrap, socat, rg };
 }
 
-/** Returns the real path of a program, or null if there is none or a link leads to one of the agent's. */
+/** Returns the real path of a program; null if it is missing, or if the agent may write to its real path. */
 function findOuter(name: string, outer: string, writable: readonly string[]): string | null {
   const found = findProgram({ name, env: { PATH: outer }, cwd: '/', further: [] });
   if ('missing' in found) return null;

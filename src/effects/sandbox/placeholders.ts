@@ -15,16 +15,16 @@ import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.t
  * does one that writes `config.worktree`, where the repository has turned that on.
  */
 
-/** Something that is there only for the sandbox: an empty folder, or a file of settings that says nothing. */
+/** An entry that exists only for the sandbox: an empty folder, or a file of settings without effect. */
 interface Placeholder {
   readonly kind: 'folder' | 'commondir' | 'settings';
   readonly path: string;
 }
 
-/** What the files say: that the common folder is this one, and nothing. */
+/** The texts of the files: the common folder is this one, and no settings. */
 const TEXTS = { commondir: '.\n', settings: '' };
 
-/** Returns the placeholders that these folders need, made already. Throws the system's error. */
+/** Makes the needed placeholders, and returns how to renew and remove them. Throws the system's error. */
 export function makePlaceholders(
   run: RunFolder,
   needed: { readonly git: readonly GitFolder[]; readonly folders: readonly string[] },
@@ -32,13 +32,13 @@ export function makePlaceholders(
 ) {
   const all: readonly Placeholder[] = [
     ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
-    // Where the files of a folder of git are tracked, the agent would commit those that say nothing.
+    // None where the files of this folder of git are tracked: the agent would commit the placeholders.
     ...needed.git
       .filter((each) => !each.isTracked)
       .map(
         (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
       ),
-    // A work tree without hooks of its own has those of its repository.
+    // A work tree without its own folder of hooks uses that of its repository.
     ...needed.git
       .filter((each) => !each.isOfWorkTree || each.hooks !== path.join(each.path, 'hooks'))
       .map(({ hooks }) => ({ kind: 'folder', path: hooks }) as const),
@@ -49,7 +49,7 @@ export function makePlaceholders(
       .filter((each) => !each.isOfWorkTree && !each.isTracked)
       .map((each) => ({ kind: 'commondir', path: path.join(each.path, 'commondir') }) as const),
   ].filter((each) => isWithinAny(each.path, writable));
-  // Noted before they are made, so that those of a killed ralph are removed as well.
+  // The placeholders are noted before they are made, so that those of a killed ralph can be removed, too.
   const ofOthers = placeholdersOfOthers(run);
   const own = all.filter((each) => !isForeign(each, ofOthers));
   writeFileSync(noteIn(run), JSON.stringify(own));
@@ -85,7 +85,7 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
 }
 
-/** Whether something else is there already, which stays: even an empty folder, unless another run made it. */
+/** Whether something else is already there, which stays: even an empty folder, unless another run made it. */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
   if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);
@@ -96,7 +96,7 @@ function make({ kind, path: place }: Placeholder): void {
   else if (textAt(place) === null) writeNew(place, TEXTS[kind]);
 }
 
-/** Leaves what another run has made meanwhile. */
+/** Writes a new file; one that another run has made meanwhile is left as it is. */
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx' });
@@ -110,11 +110,11 @@ function remove({ kind, path: place }: Placeholder): void {
     if (kind === 'folder') rmdirSync(place);
     else if (textAt(place) === TEXTS[kind]) tryToRemove(place);
   } catch {
-    // Somebody has put something into it, or it is gone, or the agent has closed a folder on the way.
+    // The folder is no longer empty, the entry is gone, or the agent has closed a folder on the way.
   }
 }
 
-/** Null if there is nothing; what is no small file, such as a pipe, has a text that no placeholder has. */
+/** Returns null if there is no file, and `OTHER` for what is no small file, such as a pipe. */
 function textAt(file: string): string | null {
   try {
     return readTextWithin(file, KB);
@@ -127,7 +127,7 @@ const OTHER = 'another kind of file';
 
 const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
 
-/** A file that says nothing is a placeholder only in a folder of git; of folders, empty ones are removed anyway. */
+/** Whether a path can be a placeholder: a file only in a folder of git. Folders are removed only if empty. */
 function canBeOne(kind: Placeholder['kind'], place: string): boolean {
   if (kind === 'folder') return true;
   const head = path.join(path.dirname(place), 'HEAD');

@@ -14,8 +14,8 @@ import {
 import type { SandboxPlan } from './surroundings.ts';
 
 /**
- * Watches the names that stay as they are, since a mount cannot hold all of them, what git holds of them, and
- * everywhere in the folders of the agent repositories, other dangerous names, and links in folders of git.
+ * Watches for what the agent plants: changes at paths that it must not change (a mount cannot hold all of them) and of
+ * their entries in git, new repositories and dangerous names in its folders, and links in folders of git.
  */
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,
@@ -61,7 +61,7 @@ export async function watchPlanted(
   };
 }
 
-/** What is in a folder that cannot be searched now is there as before. */
+/** Keeps the earlier entries of folders that cannot be searched now. */
 function withUnread(now: FoundPlaces, before: FoundPlaces): FoundPlaces {
   const closed = [...now].flatMap(([place, { kind }]) => (kind === 'unread' ? [place] : []));
   if (closed.length === 0) return now;
@@ -71,13 +71,13 @@ function withUnread(now: FoundPlaces, before: FoundPlaces): FoundPlaces {
 const BY_DANGER = ['git', 'name', 'unread'] as const;
 
 interface Told {
-  /** What was there at the start: who brings that back plants nothing. */
+  /** The places at the start: restoring one of them plants nothing. */
   readonly start: FoundPlaces;
-  /** Told already, with all that is in it. */
+  /** Places that are reported by other means, with everything in them. */
   readonly denied: ReadonlySet<string>;
 }
 
-/** Returns what is there now and was not known so. */
+/** Returns the places that are new or changed, the most dangerous first. */
 function newIn(now: FoundPlaces, known: FoundPlaces, { start, denied }: Told): readonly string[] {
   const rank = ([, { kind }]: readonly [string, FoundPlace]): number => BY_DANGER.indexOf(kind);
   const fresh = [...now]
@@ -101,8 +101,8 @@ function newIn(now: FoundPlaces, known: FoundPlaces, { start, denied }: Told): r
 }
 
 /**
- * Empty if there is nothing. A mount holds a file that exists, but neither a link, nor a link on the way to it,
- * nor a file that a program outside replaces while the agent works: then another file is there.
+ * Returns a text that changes when the entry is replaced; empty if there is none. A mount holds an existing file, but
+ * no link at it or on the way to it, and no file that a program outside replaces while the agent works.
  */
 function signOf(place: string): string {
   try {

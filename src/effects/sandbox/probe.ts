@@ -50,7 +50,7 @@ printf 'end\\n'
 const TIMEOUT_MS = 60_000;
 const RESTRICTED = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 
-/** What the probe tries. */
+/** The facts about the sandbox that the probe uses. */
 interface ProbeOptions {
   readonly mounts: Mounts;
   readonly run: RunFolder;
@@ -61,7 +61,7 @@ interface ProbeOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Returns why the sandbox is refused; null if everything that was tried inside was held. */
+/** Returns why the sandbox is refused; null if everything that was tried inside was prevented. */
 export async function probeSandbox(
   sandbox: Pick<Sandbox, 'wrap'>,
   options: ProbeOptions,
@@ -120,7 +120,7 @@ function judge(
   return null;
 }
 
-/** Returns how the probe sees that a path is hidden; null if there is nothing to see. */
+/** Returns a target by which the probe can see that a path is hidden; null if the path holds nothing to see. */
 function hiddenIn(place: string, { allowRead, allowWrite }: Mounts): string | null {
   if (!isFolder(place)) return (statOf(place)?.size ?? 0) > 0 ? `empty:${place}` : null;
   const shown = [...allowRead, ...allowWrite];
@@ -138,7 +138,7 @@ interface ProbeOutcome {
   readonly complaint: string;
 }
 
-/** Thousands of targets would be too long for arguments. No line can name a path with a line break. */
+/** Passes thousands of targets on standard input, except for paths with a line break, which no line can name. */
 function outcomeOf(
   { file, args, env }: ConfinedCommand,
   run: RunFolder,
@@ -150,7 +150,7 @@ function outcomeOf(
       cwd: run.empty,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
-      // Its own process group: what it started would live on if nothing held it.
+      // Its own process group can be ended as a whole, even if the sandbox does not hold what was started.
       detached: true,
     });
     const end = (): void => killGroup(child.pid);
@@ -163,7 +163,7 @@ function outcomeOf(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint += text;
     });
-    // A shell that could not start reads nothing; its end is what counts.
+    // A shell that could not start reads no input. This error is ignored: the end of the shell tells what happened.
     child.stdin.on('error', () => {});
     child.stdin.end(lines.join(''));
     child.once('error', reject);
@@ -188,7 +188,7 @@ function portOf(server: Server): string {
   return typeof address === 'object' && address !== null ? String(address.port) : '';
 }
 
-/** Whether AppArmor keeps users from namespaces of their own. */
+/** Whether AppArmor denies users their own namespaces. */
 export function isRestricted(): boolean {
   try {
     return readFileSync(RESTRICTED, 'utf8').trim() === '1';

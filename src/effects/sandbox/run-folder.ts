@@ -45,7 +45,7 @@ export interface RunFolder {
 
 const PREFIX = 'ralph-sandbox-';
 const NAME = /^ralph-sandbox-\w{6}$/;
-/** The name of a socket in the file system has at most 107 bytes, 65 of which are not the folder's. */
+/** The longest base folder in bytes: the path of a socket has at most 107 bytes, and 65 of them come after the base. */
 const LONGEST_BASE = 40;
 
 /** Makes the folder of a run. Throws the system's error. */
@@ -54,12 +54,12 @@ export function makeRunFolder(): RunFolder {
   const entry = entryOf(folder);
   if (entry !== folder.path) symlinkSync(folder.path, entry);
   for (const each of [folder.tmp, folder.outside, folder.sockets]) mkdirSync(each, { mode: 0o700 });
-  // The component looks here for files to protect, and would put stubs beside them.
+  // Read-only: the component looks for files to protect in its current folder, and would put stubs there.
   mkdirSync(folder.empty, { mode: 0o500 });
   return folder;
 }
 
-/** Returns what the temporary folder of a run will be called, with `XXXXXX` for what is chosen at its start. */
+/** Returns a run's future temporary folder, with `XXXXXX` for the part that is chosen at its start. */
 export function futureTemporaryFolder(): string {
   return foldersIn(path.join(base(), `${PREFIX}XXXXXX`)).tmp;
 }
@@ -74,13 +74,13 @@ export function filterFile(folder: RunFolder): string {
   return path.join(folder.outside, 'filter');
 }
 
-/** What the file with the owner says of this process. */
+/** Returns the text of the owner file for this process. */
 export function ownerText(): string {
   const own = readProcess(process.pid);
   return own === null ? '' : `${own.pid}:${own.startedAt}\n`;
 }
 
-/** Returns the folders of other runs, and whether their ralph lives. */
+/** Returns the folders of other runs, and whether the ralph of each is alive. */
 export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
@@ -91,12 +91,12 @@ export function otherRunFolders(
     .filter((folder) => folder.path !== own.path)
     .flatMap((folder) => {
       const owner = identityIn(tryReadText(ownerFile(folder), KB) ?? '');
-      // Without an owner it is being made right now.
+      // A folder without an owner is being made right now.
       return owner === null ? [] : [{ folder, isAlive: isAlive(owner) }];
     });
 }
 
-/** Makes an empty temporary folder for one check, so that it finds nothing of the agent's. Throws the system's error. */
+/** Makes a temporary folder for one check, without anything of the agent's. Throws the system's error. */
 export function makeCheckFolder(run: RunFolder): string {
   return mkdtempSync(path.join(run.path, 'check-'));
 }
@@ -116,12 +116,12 @@ export async function removeCheckFolder(folder: string): Promise<void> {
   });
 }
 
-/** Removes a folder, also one with folders that nobody may write. What cannot be removed stays. */
+/** Removes a folder, even if folders in it are read-only. What cannot be removed stays. */
 function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Package caches take the right to write from their folders.
+    // Package caches make their folders read-only.
     makeWritable(folder);
     try {
       rmSync(folder, { recursive: true, force: true });
@@ -144,7 +144,7 @@ function base(): string {
 }
 
 /**
- * Returns the folders in which programs of the user have their sockets, such as tmux, an agent of ssh, or the proxies of
+ * Returns the folders in which the user's programs have their sockets, such as tmux, ssh-agent, or the proxies of
  * another sandbox.
  */
 export function temporaryFolders(): readonly string[] {
@@ -173,8 +173,8 @@ function foldersIn(folder: string): RunFolder {
 }
 
 /**
- * Returns the folder to which an entry leads; null if it is not one that this user's ralph can have made. What is
- * found is removed once its ralph is dead, so nobody else may say what that is.
+ * Returns the folder to which an entry leads; null if this user's ralph cannot have made it. The folder is removed once
+ * its ralph is dead, so other users must not be able to choose it.
  */
 function folderAt(entry: string): RunFolder | null {
   const place = isOwn(entry, 'link') ? readlinkSync(entry) : entry;

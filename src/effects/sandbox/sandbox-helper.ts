@@ -8,7 +8,7 @@ import type { HelperReport, HelperRequest } from './helper-messages.ts';
  * It ends when ralph does, however ralph ends, since the channel between them closes.
  */
 
-/** What of the component is used. */
+/** The functions of the component that are used. */
 interface Component {
   initialize(config: object): Promise<void>;
   wrapWithSandbox(
@@ -24,7 +24,7 @@ interface Component {
   reset(): Promise<void>;
 }
 
-/** The component waits up to 1.5 s for its bridge. */
+/** A reset of the component may take 1.5 s, since it waits for its bridge: too long for the end. */
 const END_AT_MOST_MS = 500;
 
 let component: Component | null = null;
@@ -78,7 +78,7 @@ async function open(request: Extract<HelperRequest, { kind: 'open' }>): Promise<
   component = SandboxManager;
   let isFirst = true;
   SandboxManager.getSandboxViolationStore().subscribe((all) => {
-    // The first call only tells what was there before.
+    // The first call only repeats earlier refusals.
     const last = isFirst ? undefined : all.at(-1);
     isFirst = false;
     const [, host, port] = /^deny network-outbound (.+):(\d+) \(/.exec(last?.line ?? '') ?? [];
@@ -89,7 +89,7 @@ async function open(request: Extract<HelperRequest, { kind: 'open' }>): Promise<
 async function wrap(request: Extract<HelperRequest, { kind: 'wrap' }>): Promise<string> {
   if (component === null) throw new Error('the sandbox is not open');
   const filesystem = request.mounts;
-  // Without an id, the beginning of the command would be in the variables of the proxy.
+  // Without an id, the component would put the beginning of the command into the variables of the proxy.
   const named = { commandId: 'ralph' };
   return component.wrapWithSandbox(request.line, '/bin/sh', { filesystem }, undefined, named);
 }

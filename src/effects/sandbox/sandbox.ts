@@ -2,14 +2,14 @@ import type { MetInSandbox } from '../../core/agent/attempt.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 
-/** An agent has its login and its hosts; a check has neither. */
+/** Which kind of command runs inside: an agent has its login and its hosts, a check has neither. */
 export type SandboxRole = 'agent' | 'check';
 
-/** A place beyond the rules that only one command has. */
+/** Folders that only one command has in addition to the rules. */
 export interface OwnPlace {
-  /** Existing folders that it may write. */
+  /** Existing folders that the command may write to. */
   readonly writable: readonly string[];
-  /** What it may not write in there; a path that does not exist is not held. */
+  /** Paths in these folders that the command must not write to; a missing path is not protected. */
   readonly fixed: readonly string[];
   /** An existing folder for its temporary files and caches, which is writable as well. */
   readonly temporary: string;
@@ -21,14 +21,14 @@ export interface Sandbox {
   /** Returns what to start so that this command runs inside. */
   wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<ConfinedCommand>;
   /**
-   * Returns what was refused and what came to be since the last call; null if nothing has run inside since. Removes
-   * links by which git would write elsewhere.
+   * Returns the hosts that were refused and the dangerous paths that appeared since the last call; null if no command
+   * has run inside since. Removes links by which git would write elsewhere.
    */
   takeMet(): Promise<MetInSandbox | null>;
   /** Returns the processes that hold the proxies, one for each role that was needed so far. */
   helperPids(): readonly number[];
   /** PATH without the folders that the agent may write: for everything that ralph itself starts. */
   readonly outerPath: string;
-  /** Ends the helpers, and removes what was made for the sandbox. Call this when nothing in it lives. */
+  /** Ends the helpers and removes all files made for the sandbox. Call this when no process in it is alive. */
   close(): Promise<void>;
 }

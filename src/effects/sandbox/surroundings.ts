@@ -32,7 +32,7 @@ import { type FoundPlaces, searchFolders } from './repositories/search-folders.t
 import { userGitFiles } from './repositories/user-git-files.ts';
 import { meetingPlace, temporaryFolders } from './run-folder.ts';
 
-/** For what a sandbox is asked. Paths are absolute, but for those that the user asked for. */
+/** The request for a sandbox. Paths are absolute, except for those in `asked`. */
 export interface SandboxRequest {
   readonly cwd: string;
   readonly vault: string;
@@ -41,7 +41,7 @@ export interface SandboxRequest {
   readonly doneFolder: string;
   /** The key that the user named; null for the default one. */
   readonly keyFile: string | null;
-  /** What only a person or ralph writes: the prompt, protected files, the agents' programs. */
+  /** Paths that only a person or ralph may change: the prompt, protected files, the agents' programs. */
   readonly fixed: readonly string[];
   readonly agents: readonly AgentName[];
   /** What the user asked for; a path can begin with `~`, or be relative to `cwd`. */
@@ -49,13 +49,13 @@ export interface SandboxRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A sandbox that is planned, and not opened. */
+/** A sandbox that is planned but not yet open. */
 export interface SandboxPlan {
   readonly rules: SandboxRules;
   readonly surroundings: Surroundings;
   /** The folders in which the agent could put repositories and dangerous names. */
   readonly searched: readonly string[];
-  /** What is in them before it starts. */
+  /** The repositories and dangerous names in these folders before the agent starts. */
   readonly found: FoundPlaces;
   readonly tools: ToolFiles;
   /** PATH without the folders of the agent: for everything that ralph itself starts. */
@@ -63,15 +63,15 @@ export interface SandboxPlan {
 }
 
 /**
- * Looks around and returns the plan of a sandbox; writes nothing, and starts nothing but git and the search
- * for repositories. Rejects with a `SandboxError` if programs are missing, or rules cannot be held.
+ * Examines the folders and returns the plan of a sandbox. Writes nothing, and starts nothing but git and the search for
+ * repositories. Rejects with a `SandboxError` if programs are missing, or if rules cannot be held.
  */
 export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan> {
   const workFolder = realPath(request.cwd);
   const home = homeFolder(request.env);
   const asked = resolved(request.asked, workFolder, home ?? '/');
   const known = places({ ...request, home, workFolder });
-  // The folders of the agent are known before those of git, which the tools have to find.
+  // The first rules do without git, since the search for git's folders needs to know the agent's folders.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
   const runsFolder = meetingPlace();
   throwIf(ruleProblem(first, { ...known, runsFolder }));
@@ -79,7 +79,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
   const searched = searchedFolders(first);
-  // Ralph keeps a repository for each task, in a folder that is fixed as a whole.
+  // Fixed folders are not searched: the state folder holds a repository for each task, and is protected as a whole.
   const found = await search(searched, known.fixedFolders);
   const nested = [...found].filter(([, { kind }]) => kind === 'git').map(([place]) => place);
   const env = { ...request.env, PATH: outer };
@@ -133,7 +133,7 @@ async function placesToShow(
   { vault, fixed, asked, env: { PATH = '' } }: SandboxRequest,
   { home, workFolder, treeRoot, env, writable }: ShownFacts,
 ): Promise<readonly string[]> {
-  // An agent of an earlier run may have made such a link: then it would say what can be read.
+  // Links in writable places do not count: an agent of an earlier run may have made one to choose what can be read.
   const isOfUser = (place: string): boolean =>
     path.isAbsolute(place) && linkOnWay(place, writable) === undefined;
   const hidden = asked.unixSockets ? temporaryFolders() : [];
@@ -152,7 +152,7 @@ function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: Aske
   );
 }
 
-/** An agent's own folder is its own business: some agents keep repositories there. */
+/** The agent's own folders are not searched, since some agents keep repositories there. */
 function searchedFolders({ allowWrite, ofAgent }: SandboxRules): readonly string[] {
   return allowWrite
     .filter(({ value, from }) => from !== BY_DEFAULT || !ofAgent.places.includes(value))
@@ -175,7 +175,7 @@ async function search(
   return closed === undefined ? found : refuse(`${closed} cannot be read`);
 }
 
-/** Git writes through such a link, and an agent may have made it. */
+/** Throws if a link in a folder of git leads out of it: git writes through the link, and an agent may have made it. */
 function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): void {
   const out = findLeadingOut(gitPlaces(folders, rules));
   if (out === null) return;
@@ -185,7 +185,7 @@ function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): v
   );
 }
 
-/** A mount holds what a link leads to, and not the link: an agent could put its own files in its place. */
+/** Throws if a link leads to such a place: a mount protects the target, but an agent could replace the link. */
 function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
   const writable = allowWrite.map((rule) => rule.value);
   const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);
@@ -196,7 +196,7 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
   );
 }
 
-/** An agent of an earlier run may have made the link: then it, and not the user, would say what is allowed. */
+/** Throws if a link leads to an allowed place: an agent of an earlier run may have chosen its target. */
 function refuseAllowedLinks(
   { allowWrite, allowRead }: AskedRules,
   rules: SandboxRules,
@@ -214,7 +214,7 @@ function refuseAllowedLinks(
   }
 }
 
-/** Returns the first link in writable folders on the way to a place, itself included; undefined for none. */
+/** Returns the first link in writable folders on the way to a place or at it; undefined if there is none. */
 function linkOnWay(place: string, writable: readonly string[]): string | undefined {
   return linksOnWay(place).find((link) => isWithinAny(link, writable));
 }
@@ -250,7 +250,7 @@ function places(
   };
 }
 
-/** Returns a link as well as where it leads: either could be replaced. */
+/** Returns the path of an entry and, if it is a link, that of its target: either could be replaced. */
 function bothNames(place: string): readonly string[] {
   return [path.join(realPath(path.dirname(place)), path.basename(place)), realPath(place)];
 }

@@ -21,15 +21,15 @@ export interface GitFolders {
   readonly folders: readonly GitFolder[];
   /** The `.git` files that lead to such folders. */
   readonly links: readonly string[];
-  /** Every file that git reads settings from, with those that are named and missing. */
+  /** Every file that git reads settings from, even if it is named but missing. */
   readonly settings: readonly string[];
-  /** What links in the folders of hooks lead to. */
+  /** The targets of links in the folders of hooks. */
   readonly hookTargets: readonly string[];
-  /** A folder that a `.git` file names although nothing there knows of the work tree; null for none. */
+  /** A folder of git that a `.git` file names but that does not know this work tree; null for none. */
   readonly stranger: string | null;
 }
 
-/** `nested` are places of repositories below what the agent may write: `.git` files and folders of git. */
+/** Finds the folders of git. `nested` are `.git` files and folders of git below what the agent may write. */
 export async function findGitFolders(
   workFolder: string,
   nested: readonly string[],
@@ -68,7 +68,7 @@ export async function findGitFolders(
   };
 }
 
-/** Returns the folders of git whose HEAD the repository around them tracks; never one called `.git`. */
+/** Returns the folders of git whose HEAD the repository around them tracks. Git never tracks a `.git`. */
 async function trackedIn(
   treeRoot: string,
   folders: readonly string[],
@@ -90,14 +90,14 @@ interface KnownFolder {
   readonly top: string;
 }
 
-/** The work tree that a `.git` belongs to; a folder of git without one is its own. */
+/** Returns the work tree of a `.git`; for a folder of git without a work tree, the folder itself. */
 function topOf(place: string): string {
   return path.basename(place) === '.git' ? path.dirname(place) : place;
 }
 
 interface RepositoryPlace {
   readonly folder: string;
-  /** Another folder for an additional work tree, otherwise the same. */
+  /** The repository's main folder of git; the same as `folder` except for an additional work tree. */
   readonly common: string;
 }
 
@@ -111,7 +111,7 @@ function repositoryAt(place: string): RepositoryPlace | null {
   return { folder, common: shared === '' ? folder : realPath(path.resolve(folder, shared)) };
 }
 
-/** Adds a folder of git, those of its work trees and, down to any depth, those of its submodules. */
+/** Adds a folder of git, those of its work trees, and those of its submodules at any depth. */
 function walk(folder: string, top: string, found: Map<string, KnownFolder>): void {
   if (found.has(folder)) return;
   found.set(folder, { isOfWorkTree: false, top });
@@ -134,7 +134,7 @@ function walkModules(folder: string, found: Map<string, KnownFolder>): void {
   }
 }
 
-/** Returns what the links in a folder lead to, each one step: the folder is held, and they are not. */
+/** Returns the direct targets of the links in a folder: protecting the folder does not protect them. */
 function linkTargets(folder: string): readonly string[] {
   return namesIn(folder)
     .map((name) => path.join(folder, name))
@@ -142,7 +142,7 @@ function linkTargets(folder: string): readonly string[] {
     .map((place) => path.resolve(realPath(folder), readlinkSync(place)));
 }
 
-/** Asks git as the user would, since ralph's own calls look at no hooks. It runs nothing of the repository. */
+/** Returns the folder of hooks. Asks git as the user would, since ralph's own calls use no hooks. Runs nothing. */
 async function hooksOf(folder: string, top: string, env: NodeJS.ProcessEnv): Promise<string> {
   const settings = await coreSettings(folder, env);
   const named = settings.get('hookspath');
@@ -152,8 +152,8 @@ async function hooksOf(folder: string, top: string, env: NodeJS.ProcessEnv): Pro
 }
 
 /**
- * A work tree and a submodule are known to the repository to which their `.git` file leads. An agent could
- * write such a file, and the next run would let it write another repository.
+ * Returns the repository to which a `.git` file leads if it does not know the work tree or submodule; otherwise null.
+ * An agent could write such a file, and the next run would let it write to that repository.
  */
 async function strangerOf(
   { folder, common }: RepositoryPlace,
@@ -177,8 +177,8 @@ async function strangerOf(
 }
 
 /**
- * Returns the files that git reads settings from in a repository. One that another includes, or that a link
- * in the home leads to, can lie in the work tree. A condition of an include may come to hold later.
+ * Returns the files that git reads settings from in a repository. An included file, or the target of a link in the
+ * home, may lie in the work tree. Conditional includes count, since their condition may hold later.
  */
 async function settingsFiles(folder: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const found = new Set<string>();
@@ -201,7 +201,7 @@ async function coreSettings(
   return new Map(settings.map(({ name, value }) => [name.slice('core.'.length), value]));
 }
 
-/** Git as the user would run it for a folder of git: what is asked here runs nothing of the repository. */
+/** Returns git as the user would run it for a folder of git. The questions here run nothing of the repository. */
 function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
   const git = gitIn('/', { env, timeoutMs: TIMEOUT_MS, asUser: true });
   return withPlaces(git, { GIT_DIR: folder });

@@ -19,15 +19,15 @@ import { errorCode } from '../../files/write-file.ts';
 import { asText, asTreePath } from '../../git/tree-path.ts';
 
 /*
- * Git writes through links in its folder: `.git/logs/HEAD` that leads to `~/.bashrc` makes the next commit
- * outside append what its message says there. Git itself makes no link but `HEAD`, and that only if it is told to.
+ * Git writes through links in its folder: if `.git/logs/HEAD` leads to `~/.bashrc`, the next commit outside appends its
+ * message there. Git itself makes no links except for `HEAD`, and only if it is told to.
  */
 
 /** Where links are looked for, as absolute paths. */
 export interface GitPlaces {
   /** Folders of git that the agent may write. */
   readonly folders: readonly string[];
-  /** What nobody can write inside, such as the hooks. It is not looked at. */
+  /** Places that are read-only inside, such as the hooks. They are not searched. */
   readonly held: ReadonlySet<string>;
 }
 
@@ -43,7 +43,7 @@ export function gitPlaces(
   };
 }
 
-/** Finds and removes the links that come to be in folders of git; what `places` has now stays. */
+/** Finds and removes new links in folders of git; links that exist now stay. */
 export function watchGitLinks(places: GitPlaces) {
   const known = linksIn(places, false);
   let told: string[] = [];
@@ -55,7 +55,7 @@ export function watchGitLinks(places: GitPlaces) {
     }
   };
   return {
-    /** Removes new links, and keeps what `take` returns. */
+    /** Removes new links, and notes them for `take`. */
     sweep,
     /** Removes new links. Returns one text for each since the last `take`. */
     take(): readonly string[] {
@@ -67,7 +67,7 @@ export function watchGitLinks(places: GitPlaces) {
   };
 }
 
-/** Returns a link by which git would write where the agent may not, and where it leads; null for none. */
+/** Returns a link by which git would write where the agent may not, with its target; null if there is none. */
 export function findLeadingOut(places: GitPlaces) {
   for (const [bytes, text] of linksIn(places, false)) {
     const place = asText(bytes);
@@ -79,12 +79,12 @@ export function findLeadingOut(places: GitPlaces) {
   return null;
 }
 
-/** People keep these elsewhere, and git never writes them. */
+/** Some users link these files to another place. Git never writes to them. */
 const ONLY_READ = ['/info/exclude', '/info/attributes'];
 
 /**
- * The `HEAD` of an old git, or the note that an editor leaves beside a file that it has open: nothing has the name that
- * such a note says.
+ * Whether a link comes from another program: the `HEAD` of an old git, or the lock of an editor beside an open file,
+ * which leads to a name that does not exist.
  */
 function isOfOthers(place: string, target: string, { folders }: GitPlaces): boolean {
   const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
@@ -98,7 +98,7 @@ function isThere(place: string): boolean {
   return lstatSync(toPath(place), { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Returns all links with what they say. `opens` gives back the right to read folders. */
+/** Returns all links with their targets. If `opens`, restores the right to read folders. */
 function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const outer = folders.filter(
@@ -116,7 +116,7 @@ function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<stri
   return found;
 }
 
-/** An agent can take the right to read from its own folders, and git would still write in them. */
+/** Lists a folder. An agent can remove the right to read its folders, but git would still write to them. */
 function entriesOf(folder: string, opens: boolean): readonly Dirent[] {
   try {
     return readdirSync(toPath(folder), { withFileTypes: true, encoding: 'latin1' });
@@ -134,28 +134,28 @@ function targetOf(place: string): string {
   }
 }
 
-/** Removes a link, also from a folder to which its owner has no right any more. */
+/** Removes a link, even from a folder to which its owner no longer has a right. */
 function isRemoved(place: string): boolean {
   const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
   return withFolder(folder, (own, mode) => {
     const link = toPath(`${own}/${name}`);
     if ((mode & 0o300) !== 0o300) chmodSync(own, mode | 0o700);
-    // Something else may have taken its name meanwhile.
+    // Something else may have replaced the link meanwhile.
     if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
   });
 }
 
-/** Gives the owner all rights to a folder; false if that is somebody else. */
+/** Gives the owner all rights to a folder; false if another user owns it. */
 function openUp(folder: string): boolean {
   return withFolder(folder, (own, mode) => chmodSync(own, mode | 0o700));
 }
 
-/** Opens a folder without the right to read it; Linux alone has it, and Node has no name for it. */
+/** The flag that opens a folder without the right to read it. Only Linux has it, and Node has no name for it. */
 const O_PATH = 0o10000000;
 
 /**
- * Works on a folder by a path that leads to it whatever an agent at work puts in its place; false if the folder is not
- * there any more, or the work fails.
+ * Calls `work` with a path that leads to this folder even if an agent replaces it meanwhile; false if the folder is
+ * gone or the work fails.
  */
 function withFolder(folder: string, work: (own: string, mode: number) => void): boolean {
   let descriptor: number | null = null;
@@ -173,7 +173,7 @@ function withFolder(folder: string, work: (own: string, mode: number) => void): 
   }
 }
 
-// Paths have one character for each byte here: the names of branches can be in any encoding.
+// Paths have one character for each byte in this file: the names of branches can be in any encoding.
 
 function toPath(bytes: string): Buffer {
   return Buffer.from(bytes, 'latin1');

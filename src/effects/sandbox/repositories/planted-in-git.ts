@@ -10,12 +10,12 @@ import { resolveName } from '../../git/questions/refs.ts';
 import { asText, type TreePath } from '../../git/tree-path.ts';
 
 /*
- * A file that the agent may not write can still be written for it: git takes any content into the index or a commit,
- * and the user's next `git stash` or `git checkout` writes that to its place.
+ * An agent can change even a file that it may not write to: git takes any content into the index or a commit, and the
+ * user's next `git stash` or `git checkout` writes it to the file.
  */
 
 interface EntriesRequest {
-  /** The root of the work tree, without links. */
+  /** The real path of the work tree. */
   readonly root: string;
   /** Absolute paths that the agent may not write. */
   readonly denied: readonly string[];
@@ -25,12 +25,12 @@ interface EntriesRequest {
 /** For one call of git. */
 const TIMEOUT_MS = 30_000;
 
-/** Notes what the index and HEAD hold now of the places that the agent may not write. */
+/** Notes what the index and HEAD now contain at the places that the agent may not write to. */
 export async function watchEntries(request: EntriesRequest) {
   const look = () => entriesNow(request).catch(() => null);
   let before = (await look()) ?? new Map<string, Entry>();
   return {
-    /** Returns what is new or changed since the last call and is not in the work tree, with where it is. Never rejects. */
+    /** Returns the entries that are new or changed and differ from the work tree, with their place. Never rejects. */
     async take(): Promise<readonly string[]> {
       const now = await look();
       if (now === null) return [`${request.root} (git's index and HEAD could not be read)`];
@@ -46,7 +46,7 @@ export async function watchEntries(request: EntriesRequest) {
 interface Entry {
   readonly place: string;
   readonly where: 'in the index' | 'in a commit';
-  /** Mode and id. */
+  /** The mode and the id of the object. */
   readonly id: string;
 }
 
@@ -66,17 +66,17 @@ async function entriesNow({
     const place = path.join(root, asText(name));
     entries.set(`${where} ${stage} ${place}`, { place, where, id });
   };
-  // Of a path in conflict each side counts.
+  // A path in conflict has one entry for each side.
   for (const { name, mode, id, stage } of await indexEntries(git, names)) {
     note('in the index', name, `${mode} ${id}`, stage);
   }
-  // Before the first commit there is no tree, and nothing is in it.
+  // Before the first commit, HEAD has no tree to read.
   if ((await resolveName(git, 'HEAD')) === null) return entries;
   for (const [name, entry] of await entriesAt(git, 'HEAD', names)) note('in a commit', name, entry);
   return entries;
 }
 
-/** Whether a place holds just the content that git has for it. */
+/** Whether the file at a place has exactly the content of git's entry for it. */
 function holds(place: string, entry: string): boolean {
   const [mode, id = ''] = entry.split(' ');
   try {

@@ -8,10 +8,10 @@ import { sha256Of } from '../../files/file-hash.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { asText } from '../../git/tree-path.ts';
 
-/** A `.git` or a folder of git, a name by which other programs run something, or an unreadable folder. */
+/** A `.git` or a folder of git, a file that other programs run because of its name, or an unreadable folder. */
 export interface FoundPlace {
   readonly kind: 'git' | 'name' | 'unread';
-  /** Differs when something else is there. */
+  /** Changes when something else is at this path. */
   readonly sign: string;
 }
 
@@ -20,21 +20,21 @@ export type FoundPlaces = ReadonlyMap<string, FoundPlace>;
 
 /** What a search leaves out. */
 export interface SearchLimits {
-  /** Folders that nobody can write inside. They are not searched. */
+  /** Folders that are read-only inside. They are not searched. */
   readonly held: ReadonlySet<string>;
-  /** Folders of git that are known: `git worktree add` of anybody makes further ones in them. */
+  /** The known folders of git: `git worktree add` makes further folders in them, whoever runs it. */
   readonly gitFolders: ReadonlySet<string>;
 }
 
 const TIMEOUT_MS = 60_000;
-/** After so long other work of this process has its turn. */
+/** After this time, other work of this process has its turn. */
 const TURN_MS = 20;
-/** Folders that wait to be searched, and places that are found: an agent can make any number. */
+/** The limit for folders to search and places found together: an agent can make any number of them. */
 const MOST = 1_000_000;
 
 /**
- * Searches folders for repositories and for dangerous names, also in what git ignores. It follows no link. What
- * does not exist has nothing in it. Rejects if it takes more than a minute, or finds more than it can keep.
+ * Searches folders for repositories and dangerous names, even where git ignores them. Follows no links, and skips
+ * missing folders. Rejects if it takes more than a minute, or finds more than it can keep.
  */
 export async function searchFolders(
   roots: readonly string[],
@@ -46,7 +46,7 @@ export async function searchFolders(
   const found = new Map<string, FoundPlace>();
   const until = performance.now() + TIMEOUT_MS;
   for (const root of new Set(outer)) {
-    // One character for each byte, so that a name in no encoding leads somewhere.
+    // One character for each byte, so that a name that is no valid UTF-8 can be opened, too.
     const waiting = [Buffer.from(root).toString('latin1')];
     let turn = performance.now();
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
@@ -77,7 +77,7 @@ interface Search {
 
 function lookInto(folder: string, { waiting, found, limits }: Search): void {
   const parts = new Set<string>();
-  // What is in such a folder is run as well.
+  // The files in a folder with a dangerous name are run as well.
   const isNamed = found.get(asText(folder))?.kind === 'name';
   const parent = path.basename(folder);
   const note = (entry: Dirent, kind: FoundPlace['kind'], sign: string): void => {
@@ -106,7 +106,7 @@ function lookInto(folder: string, { waiting, found, limits }: Search): void {
   noteRepository(asText(folder), parts, found, limits);
 }
 
-/** By these git takes a folder for a repository, whether they are files, folders or links. */
+/** Names by which git recognises a repository, whether they are files, folders or links. */
 export const PARTS_OF_GIT: readonly string[] = ['HEAD', 'objects', 'refs', 'commondir'];
 
 function noteRepository(
@@ -126,22 +126,22 @@ function noteRepository(
   }
 }
 
-/** What git asks of a folder. The `logs` of a repository have a `HEAD` and `refs`, and are none. */
+/** Whether git takes a folder for a repository. The `logs` of one have only a `HEAD` and `refs`. */
 function isRepository(parts: ReadonlySet<string>): boolean {
   const isWhole = parts.has('objects') && parts.has('refs');
   return parts.has('HEAD') && (isWhole || parts.has('commondir'));
 }
 
-/** A link in the place of such a folder brings everything that it leads to. */
+/** Whether an entry may be run because of its name. A link counts if its name is that of a folder of such files. */
 function isDangerous(entry: Dirent, parent: string): boolean {
   const { name } = entry;
   return runsByItself(name, parent) || (entry.isSymbolicLink() && holdsSuchNames(name));
 }
 
-/** Larger files are told by their size and time. */
+/** Files up to this size are compared by content, larger ones by size and time. */
 const HASHED_AT_MOST = MB;
 
-/** Differs when a program would run something else. */
+/** Returns a text that changes when a program would run something else. */
 function signOf(entry: Dirent, latin1: string): string {
   const place = Buffer.from(latin1, 'latin1');
   try {
@@ -153,7 +153,7 @@ function signOf(entry: Dirent, latin1: string): string {
   }
 }
 
-/** Follows a link: the program that reads it does. Empty for what is no file. */
+/** Follows a link, as the program that reads the file does. Empty if there is no file. */
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
@@ -163,7 +163,7 @@ function signOfFile(place: Buffer): string {
   return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
 }
 
-/** Nobody opens an installed package as a folder of their own, and many packages have such names. */
+/** Whether a folder lies in an installed package: many have such names, but are not opened as folders of one's own. */
 function isOfPackages(folder: string): boolean {
   return folder.includes('/node_modules/') || folder.endsWith('/node_modules');
 }

@@ -2,13 +2,13 @@ import path from 'node:path';
 import { gitIn } from '../../git/git.ts';
 import { usersSettings } from '../../git/questions/settings.ts';
 
-/** Settings of git that name a file or a folder which git reads, and nothing secret. */
+/** Settings of git that name a file or folder that git reads and that holds no secret. */
 const NAMES_A_PLACE =
   /^(?:core\.(?:excludesfile|attributesfile|hookspath)|commit\.template|init\.templatedir|blame\.ignorerevsfile|mailmap\.file|gpg\.ssh\.(?:allowedsignersfile|revocationfile)|include\.path|includeif\..+\.path)$/;
 
 const FROM_FILE = 'file:';
 
-/** Returns the files of the user's own settings of git, and what they name, which need not exist. */
+/** Returns the user's own files of settings for git and the files that they name. These may be missing. */
 export async function userGitFiles(
   cwd: string,
   home: string,
@@ -23,7 +23,7 @@ export async function userGitFiles(
     found.push(file);
     if (value === '' || !NAMES_A_PLACE.test(name)) continue;
     const place = value.startsWith('~/') ? path.join(home, value.slice(2)) : value;
-    // Git takes an included file relative to the one that includes it.
+    // Git resolves the path of an included file relative to the file that includes it.
     found.push(path.resolve(path.dirname(file), place));
   }
   return [...new Set(found)];
