@@ -24,7 +24,7 @@ import { type AgentKind, type AgentReader, locate, silentReader } from './agent.
 import { keepGuard, leaseIsFresh } from './kept-guard.ts';
 import { watchAttempt } from './watch.ts';
 
-/** What the environment of a child process says about its run. */
+/** The facts that a child process finds in its environment. */
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Random id of this driver's run; it marks every process of the run. */
@@ -40,7 +40,7 @@ export interface RunnerOptions extends ChildOptions {
   readonly cwd: string;
   /** Null if the agent runs outside. */
   readonly sandbox: Sandbox | null;
-  /** Whether it is noted which agent writes to a log. */
+  /** Whether to note which agent writes to a log. */
   readonly notesAgents: boolean;
   /** Folder of the iteration logs. */
   readonly logDir: string;
@@ -51,15 +51,15 @@ export interface RunnerOptions extends ChildOptions {
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
   /**
-   * Called with background processes that an attempt has left running, that `close` has ended, or, once, that
-   * ended together with an agent in a sandbox.
+   * Called with background processes: those that an attempt has left running, those that `close` has ended, or, once,
+   * those that ended together with an agent in a sandbox.
    */
   readonly onLeftovers: (
     what: 'left' | 'ended' | 'ended-inside',
     processes: readonly Leftover[],
   ) => void;
   readonly warn: (sentence: string) => void;
-  /** Set in a fleet: nothing may run without a beat for most of it. */
+  /** Set in a fleet: without a beat for most of the lease, no agent may run. */
   readonly lease?: Lease | undefined;
 }
 
@@ -79,7 +79,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
     leftovers = leftovers.filter(isAlive);
     return leftovers;
   };
-  /** They have the mark of the run, and belong to no attempt. */
+  /** Processes that have the mark of the run but belong to no attempt. */
   const others = (): readonly ProcessIdentity[] => [...alive(), ...helpersOf(options.sandbox)];
 
   return {
@@ -122,7 +122,7 @@ function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
 
 type AttemptWatch = ReturnType<typeof watchAttempt>;
 
-/** One attempt, with what it left running and what ended together with it. */
+/** The facts of one attempt, and the background processes that it left running or that ended with it. */
 interface Ran {
   readonly facts: AttemptFacts;
   readonly left: readonly LeftoverProcess[];
@@ -153,7 +153,7 @@ async function runAttempt(
   const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
   const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
   if ('failed' in started) return notRun('ESANDBOX', started.failed, kind);
-  // As late as possible: a worker that was stopped a moment ago may have lost its claim.
+  // Checked as late as possible: a worker that was stopped until now may have lost its claim.
   await leaseIsFresh(options.lease, request.stops.signal);
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
@@ -223,7 +223,7 @@ function endReader(reader: AgentReader | null, kind: AgentKind) {
   return heard.facts();
 }
 
-/** Returns what to start; inside a sandbox, if there is one. `failed` says why that cannot be. */
+/** Returns the command to start, wrapped for the sandbox if there is one; `failed` says why that is impossible. */
 async function startedIn(
   sandbox: Sandbox | null,
   inner: PlacedCommand,
@@ -232,7 +232,7 @@ async function startedIn(
   return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
 }
 
-/** Returns the sign by which the attempt was ended; null if anything else ended it. */
+/** Returns the sign for which the supervisor ended the attempt; null if it ended for any other reason. */
 function endWatch(watch: AttemptWatch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;

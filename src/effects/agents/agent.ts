@@ -7,7 +7,7 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
-/** The settings of one agent: from a setting with a text for each, only its own. */
+/** The settings for one agent: where a setting has a text for each agent, only this agent's. */
 export type OwnSettings = Omit<Pick<Settings, AgentSetting>, 'model' | 'agentBin'> & {
   readonly model: string | null;
   readonly agentBin: string | null;
@@ -22,7 +22,7 @@ export interface AgentOptions {
   readonly prefixArgs?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Whether ralph's sandbox is around the agent: then it needs none of its own. */
+  /** Whether the agent runs in ralph's sandbox: then it needs no sandbox of its own. */
   readonly inSandbox?: boolean;
 }
 
@@ -42,11 +42,11 @@ export interface AgentKind {
   variables?(limitMs: number): NodeJS.ProcessEnv;
   /** Checks, without starting the agent, whether it can work here. */
   examine(): readonly DoctorFinding[];
-  /** Returns what would disturb every attempt; each result is one sentence that says what to do. */
+  /** Returns the problems that would disturb every attempt, each as a sentence that says what to do. */
   interferences?(): readonly string[];
 }
 
-/** What a reader tells while the agent works. */
+/** The calls by which a reader reports while the agent works. */
 export interface ReaderListener extends Pick<AgentListener, 'activity' | 'retry' | 'text'> {
   /** Called with each step that the supervisor counts. */
   did(deed: AgentDeed): void;
@@ -72,7 +72,7 @@ export function locate(
 export interface AgentReader {
   /** Reads the next bytes of standard output; keeps no reference to the chunk. */
   push(chunk: Buffer): void;
-  /** Reads the next bytes of standard error; absent for an agent that tells nothing there. */
+  /** Reads the next bytes of standard error; absent for an agent that reports nothing there. */
   pushStderr?(chunk: Buffer): void;
   end(): void;
   facts(): ReaderFacts;
@@ -83,10 +83,10 @@ export function silentReader(kind: AgentKind): AgentReader {
   return kind.read(QUIET_LISTENER, QUIET_SIGNS);
 }
 
-/** For a reader of which only the facts are wanted. */
+/** The listener for a reader of which only the facts are needed. */
 export const QUIET_LISTENER: ReaderListener = { activity() {}, retry() {}, text() {}, did() {} };
 
-/** For a reader of output whose process has ended. */
+/** The signs for a reader of output whose process has ended. */
 export const QUIET_SIGNS: AgentSigns = {
   resultGiven() {},
   retrying() {},

@@ -14,7 +14,7 @@ export const codexAgent = jsonAgent({
   args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
-    // Its own sandbox cannot start in another one; what may only read stays so.
+    // The sandbox of codex cannot start inside another one, so it is turned off, unless it is to be read-only.
     const isOff = inSandbox === true && mode === 'workspace-write';
     const sandbox = isOff ? 'danger-full-access' : mode;
     return [
@@ -26,7 +26,7 @@ export const codexAgent = jsonAgent({
           ? []
           : ['-s', sandbox]),
       ...passthrough,
-      // With a name that is no UUID, codex would begin a new session without a word.
+      // Resumes only a UUID: for any other name, codex would begin a new session without a word.
       ...(resumeSession !== null && UUID.test(resumeSession) ? ['resume', resumeSession] : []),
       '-',
     ];
@@ -56,7 +56,7 @@ export const codexAgent = jsonAgent({
     }
   },
   words(line, say) {
-    // It does not say which command.
+    // The line does not name the command.
     if (/error=approval policy is \w+; reject command/.test(line)) {
       say.refusedSomewhere('command_execution', '');
     }
@@ -65,7 +65,7 @@ export const codexAgent = jsonAgent({
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** An item of a kind that is not known here counts as a tool: what was said before it is not final. */
+/** Reads an item. An unknown kind counts as a tool, so that the text before it is not the final message. */
 function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
   const kind = stringAt(item, 'type') ?? 'unknown';
   switch (kind) {
@@ -73,7 +73,7 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       if (isDone) say.text(stringAt(item, 'text') ?? '');
       return;
     case 'reasoning':
-    // Its plan is a call of a tool that changes nothing.
+    // Writing its plan is a tool call that changes nothing.
     case 'todo_list':
       say.thinking();
       return;
@@ -81,7 +81,7 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       return;
   }
   const id = stringAt(item, 'id');
-  // A changed file has no event at its beginning.
+  // For a changed file, there is no event at the beginning.
   if (!isDone || kind === 'file_change') say.toolStart(id, kind, targetOf(item));
   if (isDone) say.toolEnd(id, ENDS[stringAt(item, 'status') ?? ''] ?? 'succeeded');
 }
@@ -94,7 +94,7 @@ const ENDS: Readonly<Record<string, 'failed' | 'refused'>> = {
 function targetOf(item: JsonObject): JsonObject {
   const changed = objectsAt(item, 'changes').map((change) => stringAt(change, 'path') ?? '');
   const { id, type, status, ...input } = item;
-  // The changes themselves are not told, so each counts as another one.
+  // Events do not contain the changes, so the id makes each call a different one.
   if (changed.length > 0) return { file_path: changed.join(', '), id };
   return input;
 }

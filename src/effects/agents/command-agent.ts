@@ -6,7 +6,7 @@ import type { AgentKind, AgentOptions } from './agent.ts';
 import { MAX_MESSAGE_BYTES } from './event-fields.ts';
 
 const PARTIAL_BYTES = 64 * 1024;
-/** The listener gets a longer line in parts. */
+/** A longer line is passed to the listener in parts. */
 const LINE_CHARS = 64 * 1024;
 
 /** Returns an agent that runs any program: the prompt is its input, its standard output the message. */

@@ -4,7 +4,7 @@ import { isObject } from '../../core/text/is-object.ts';
 import { shortLine } from '../files/bounded-text.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
-/** Of a longer message, only the end is stored. */
+/** Only the end of a longer message is stored. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_TARGET_CHARS = 200;
 const MAX_COMMAND_CHARS = 2_000;
@@ -34,7 +34,7 @@ export function isBraced(line: Buffer): boolean {
   return line[first] === LEFT_BRACE && line[last] === RIGHT_BRACE;
 }
 
-/** Returns what a call of a tool with this input does. */
+/** Returns a tool call: the name of the tool, its target, and its command. */
 export function toolCall(tool: string, input: JsonObject | null): ToolCall {
   return { tool, target: describeTarget(input), command: commandOf(input) };
 }
@@ -59,7 +59,7 @@ export function nameAt(object: JsonObject, key: string): string | null {
   return name === null ? null : shortLine(name, MAX_NAME_CHARS);
 }
 
-/** Returns the tokens that an agent tells under these names; what is missing counts as none. */
+/** Returns the tokens that an agent reports under these names; missing numbers count as 0. */
 export function tokensAt(object: JsonObject, key: string): Omit<Usage, 'cost_usd'> {
   const told = objectAt(object, key) ?? {};
   return {

@@ -4,7 +4,7 @@ import { jsonAgent } from './json-agent.ts';
 
 const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto_edit' };
 
-/** The tools that gemini takes away in a mode that does not allow them. A call of another name is a mistake. */
+/** The tools that gemini removes in a mode that does not allow them. A call of any other missing tool is a mistake. */
 const TOOLS_OF_OTHER_MODES: ReadonlySet<string> = new Set([
   ...['run_shell_command', 'write_file', 'replace', 'edit', 'web_fetch', 'save_memory'],
 ]);
@@ -71,7 +71,7 @@ export const geminiAgent = jsonAgent({
     }
   },
   words(line, say) {
-    // That it tries again may stand in a later line. After the last attempt its result follows.
+    // The text about the next try may be in a later line. After the last attempt, the result follows.
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?/i.exec(line);
     if (retry === null) return;
     const [, attempt, status] = retry;

@@ -9,19 +9,16 @@ import { createJsonLines } from './json-lines.ts';
 import { createSink, type Sink } from './sink.ts';
 
 /**
- * An agent whose output is one JSON object a line. Only what is its own is here: `sink.ts` collects what the
- * events say, and its wordings are in `core/agent/agents/`.
+ * An agent whose output is one JSON object per line. Only the properties of the agent itself are here: `sink.ts`
+ * collects the content of the events, and the agent's wordings are in `core/agent/agents/`.
  */
 export interface JsonAgent {
   readonly program: string;
-  /** The folder below the home folder in which its own installer puts it, if that is not the usual one. */
+  /** The folder below the home folder in which the agent's own installer puts it, if it is an unusual one. */
   readonly ownFolder?: string;
   args(turn: AgentTurn, options: AgentArguments): readonly string[];
   event(event: JsonObject, say: Sink): void;
-  /**
-   * Reads a line that is no event: of standard error, or of standard output. Its place among the events is
-   * unknown.
-   */
+  /** Reads a line that is no event, of standard error or standard output. Its position among the events is unknown. */
   words?(line: string, say: Sink, options: AgentArguments): void;
 }
 
@@ -50,7 +47,7 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
   };
 }
 
-/** A longer line of standard error is skipped. */
+/** Longer lines of standard error are skipped. */
 const MAX_WORDS_BYTES = 64 * 1024;
 
 function createJsonReader(

@@ -3,7 +3,7 @@ import { createLineSplitter } from '../files/line-splitter.ts';
 import { isBraced } from './event-fields.ts';
 
 interface JsonLinesOptions {
-  /** `isEmbedded`: other words stood before it in its line. */
+  /** `isEmbedded`: other text stood before the event in its line. */
   readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
   /** Called with each line that is not a JSON object. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
@@ -15,12 +15,12 @@ const NOISE =
   '(?:\\ufeff|\\u00ef\\u00bb\\u00bf|[ \\t\\r]|\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]+[0-~]|[0-Z\\\\^-~]))+';
 const NOISE_BEFORE = new RegExp(`^${NOISE}`);
 const NOISE_BEHIND = new RegExp(`${NOISE}$`);
-/** Longer noise is none of a status line or a shell. */
+/** Noise that a status line or a shell writes is not longer than this. */
 const MAX_NOISE_BYTES = 512;
 
 /**
- * Returns the event in a line that is none by itself, since a shell or a status line wrote something before or
- * behind it; null if there is none.
+ * Returns the event in a line to which a shell or a status line has added text before or after the event; null if there
+ * is none.
  */
 function eventIn(line: Buffer): { readonly part: Buffer; readonly isEmbedded: boolean } | null {
   const brace = line.indexOf('{');
@@ -34,7 +34,7 @@ function eventIn(line: Buffer): { readonly part: Buffer; readonly isEmbedded: bo
   return part === null ? null : { part, isEmbedded: true };
 }
 
-/** Returns the event from an index of a line to its end, but for noise; null if that is none. */
+/** Returns the event from an index of a line to its end, without noise; null if there is no event. */
 function eventFrom(line: Buffer, start: number): Buffer | null {
   const last = Math.max(start, line.length - MAX_NOISE_BYTES);
   const noise = NOISE_BEHIND.exec(line.toString('latin1', last))?.[0] ?? '';
@@ -46,7 +46,7 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
-  /** Whether a line is an event, or was meant to be one and cannot be read. */
+  /** Reads a line. Returns false if it is neither an event nor meant as one. */
   const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.
     try {

@@ -16,9 +16,9 @@ interface KeptGuardOptions {
 }
 
 /**
- * Keeps the guard of a run. It is started with the first agent; in a fleet at once, since a check may come before
- * that. There, one that has ended is replaced, since another worker may claim the task: at once, but only once an
- * attempt, since it may be that none can live.
+ * Keeps the guard of a run. It is started with the first agent, or in a fleet at once, since a check may come first. In
+ * a fleet, a guard that has ended is replaced at once, since another worker may claim the task. This happens once per
+ * attempt, in case no guard can stay alive.
  */
 export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions) {
   let guard: Guard | null = null;
@@ -45,7 +45,7 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
   if (lease !== undefined) start();
   return {
-    /** Returns the guard, and starts it if it is not there yet. */
+    /** Returns the guard, which is started if necessary. */
     inForce(): Pick<Guard, 'pid' | 'note'> {
       if (guard === null || isLost) start();
       mayReplace = lease !== undefined;
@@ -57,14 +57,14 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
         },
       };
     },
-    /** Returns its pid in a list, which is empty if there is no guard. */
+    /** Returns the guard's pid in a list; empty if there is no guard. */
     pids: (): readonly number[] => (guard?.pid == null ? [] : [guard.pid]),
-    /** Ends it. Call this last, when no process of the run needs it any more. */
+    /** Ends the guard. Call this last, when no process of the run needs it any more. */
     dismiss: (): void => guard?.farewell(),
   };
 }
 
-/** Waits until an agent may be started. A stop ends the wait, and then no agent starts. Rejects as `Lease.fresh` does. */
+/** Waits until an agent may be started. A stop ends the wait, too. Rejects as `Lease.fresh` does. */
 export async function leaseIsFresh(lease: Lease | undefined, stopped: AbortSignal): Promise<void> {
   if (lease === undefined || stopped.aborted) return;
   const over = new AbortController();

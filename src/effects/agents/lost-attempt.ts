@@ -14,7 +14,7 @@ export interface LostAttempt {
   readonly lastWordAt: string | null;
 }
 
-/** Reads an iteration's log from `fromByte`, at which the attempt began, like the output of a running agent. */
+/** Reads an iteration's log from `fromByte`, where the attempt began, like the output of a running agent. */
 export function readLostAttempt(
   kind: AgentKind,
   folder: string,

@@ -2,7 +2,7 @@ import { amountAt, type JsonObject, numberAt, objectAt, stringAt } from '../file
 import { jsonAgent } from './json-agent.ts';
 import type { Sink } from './sink.ts';
 
-/** The tools that a permission can deny. A call of another name is a mistake of the model. */
+/** The tools that a permission can deny. A call of any other tool is a mistake of the model. */
 const TOOLS: ReadonlySet<string> = new Set([
   ...['bash', 'edit', 'write', 'patch', 'apply_patch', 'multiedit', 'read', 'glob', 'grep', 'list'],
   ...['webfetch', 'websearch', 'codesearch', 'task', 'todowrite', 'todoread', 'skill', 'lsp'],
@@ -54,7 +54,7 @@ export const opencodeAgent = jsonAgent({
       say.refusedSomewhere(asked[1] ?? 'unknown', asked[2] ?? '');
       return;
     }
-    // opencode does not name a flag that it does not know.
+    // opencode prints its help for an unknown flag, without naming the flag.
     if (!say.hasBegun() && /^opencode run \[message/.test(line)) {
       const given = passthrough.length === 0 ? 'nothing' : passthrough.join(' ');
       say.error(
@@ -66,7 +66,7 @@ export const opencodeAgent = jsonAgent({
   },
 });
 
-/** opencode tells a tool once it has ended, and a quick one before the words that were said with it. */
+/** Reads a tool call. opencode reports it after its end, and a quick call even before the text that precedes it. */
 function readTool(part: JsonObject, say: Sink): void {
   const state = objectAt(part, 'state') ?? {};
   const input = objectAt(state, 'input');

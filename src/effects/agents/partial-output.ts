@@ -13,7 +13,7 @@ export function createPartialOutput() {
   const calls: string[] = [];
   let isEmpty = true;
   return {
-    /** `continues`: the text goes on with the last one, as a chunk of the same message. */
+    /** `continues`: the text is a further chunk of the last message. */
     addText: (text: string, continues = false): void => {
       texts.append(continues || isEmpty ? text : `\n\n${text}`);
       isEmpty = false;

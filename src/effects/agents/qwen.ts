@@ -25,7 +25,7 @@ export const qwenAgent = jsonAgent({
     switch (stringAt(event, 'type')) {
       case 'system':
         if (stringAt(event, 'subtype') === 'init') say.session(stringAt(event, 'session_id'));
-        // It tells this of an answer that was cut off, and nothing while a service fails.
+        // qwen reports a retry only after an answer that was cut off, not while a service fails.
         if (stringAt(event, 'subtype') === 'retry') say.retry({ error: 'an answer was cut off' });
         return;
       case 'assistant':
@@ -47,10 +47,10 @@ export const qwenAgent = jsonAgent({
   },
 });
 
-/** qwen says an error of its service as a message, too; it is no message of the model. */
+/** qwen also prints an error of its service as a message, which is not a message of the model. */
 const ERROR_MESSAGE = /^\[API Error: /;
 
-/** `by`: the call that started the sub-agent; null for the main agent. */
+/** Reads a message. `by`: the call that started the sub-agent; null for the main agent. */
 function readMessage(message: JsonObject, by: string | null, say: Sink): void {
   const usage = objectAt(message, 'usage') ?? {};
   const cached = amountAt(usage, 'cache_read_input_tokens');
@@ -77,7 +77,7 @@ function readMessage(message: JsonObject, by: string | null, say: Sink): void {
 }
 
 function readReport(event: JsonObject, say: Sink): void {
-  // Here, the input tokens include the cached ones that stand beside them.
+  // Here, the input tokens already include the cached ones.
   say.usage(tokensAt(event, 'usage'), 'session');
   for (const { id, ...call } of readDenials(event)) say.refused(id, call);
   const words = stringAt(event, 'result');

@@ -2,7 +2,7 @@ import type { LogItem } from '../../core/agent/log-item.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { type AgentKind, QUIET_SIGNS } from './agent.ts';
 
-/** Turns the output of an agent into what a person would have seen of it while it ran. */
+/** Turns the output of an agent into the texts and tool calls that ralph showed while the agent ran. */
 export function createReadableEvents(kind: AgentKind) {
   let items: LogItem[] = [];
   const reader = kind.read(

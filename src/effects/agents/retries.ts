@@ -4,13 +4,13 @@ import type { ReaderListener } from './agent.ts';
 
 const MAX_KEPT = 50;
 
-/** After two refusals (HTTP 401 or 403) an attempt is hopeless: one can mean that a token is being renewed. */
+/** After two refusals (HTTP 401 or 403) an attempt is hopeless. A single one may come while a token is renewed. */
 const HOPELESS_REFUSALS = 2;
 
 /**
- * Records the retries that an agent reports. Only an answer of the API ends them. Messages that
- * the agent itself writes after a retry, about its interruption or failure, must not end them:
- * otherwise an outage that lasts until a time limit would look like a slow agent. Refusals are counted until then, too.
+ * Records the retries that an agent reports. Only an answer of the API ends them and resets the count of refusals.
+ * Messages that the agent itself writes after a retry, about its interruption or failure, must not end them: otherwise
+ * an outage that lasts until a time limit would look like a slow agent.
  */
 export function createRetryLog(
   listener: Pick<ReaderListener, 'retry'>,

@@ -15,51 +15,51 @@ import { createPartialOutput } from './partial-output.ts';
 import { createRetryLog } from './retries.ts';
 import { createToolAnswers } from './tool-answers.ts';
 
-/** What an agent's events say, in words that all agents share. */
+/** The calls by which the reader of any agent reports the content of its events. */
 export interface Sink {
   session(id: string | null): void;
-  /** `continues`: a chunk that goes on with the message before it. */
+  /** `continues`: the text is a further chunk of the last message. */
   text(text: string, continues?: boolean): void;
-  /** A step begins; what was said before it is not the final message. */
+  /** A step begins; the texts before it are not the final message. */
   newStep(): void;
-  /** A step ends. Its words are the final message only if it is the last, and no tool was called in it. */
+  /** A step ends. Its text is the final message only if it is the last step and called no tool. */
   endStep(isLast: boolean): void;
   thinking(): void;
   /** `by`: the call that started the sub-agent; null or absent for the main agent. */
   toolStart(id: string | null, tool: string, input: JsonObject | null, by?: string | null): void;
   toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused'): void;
-  /** A refused call that was reported apart from the calls; `id` is null if it is unknown. */
+  /** A refused call that was reported separately from the calls; `id` is null if it is unknown. */
   refused(id: string | null, call: ToolCall): void;
-  /** A refused call that only standard error tells: its place among the calls is unknown. */
+  /** A refused call that only standard error reports: its position among the calls is unknown. */
   refusedSomewhere(tool: string, target: string): void;
   /** Tokens without those read from the cache, and US dollars, that a step has used. */
   used(tokens: number, costUsd?: number): void;
   /** `add`: of one step. `run`: of the whole attempt. `session`: of the session, earlier attempts included. */
   usage(usage: Partial<Usage>, of: 'add' | 'run' | 'session'): void;
   retry(retry: Partial<RetryFacts>): void;
-  /** The answer broke off, and the agent begins it again without end. */
+  /** The answer broke off. The agent begins it again, which may never end. */
   cutOff(): void;
-  /** `isFinal`: the agent has given up. Otherwise, it counts only if nothing better follows. */
+  /** `isFinal`: the agent has given up. Otherwise, the error counts only if no answer or other result follows. */
   error(message: string, status: number | null, isFinal: boolean, isRetryable?: boolean): void;
-  /** The agent has answered. `message` replaces what it said; null if only that counts. */
+  /** The agent has answered. `message` replaces its texts as the final message; null leaves them. */
   result(message?: string | null): void;
   readonly hasBegun: () => boolean;
 }
 
-/** An agent that begins a cut-off answer again without end is ended after this many in a row. */
+/** An agent whose answers are cut off this many times in a row is ended: it would go on without end. */
 const MOST_CUT_OFFS = 5;
-/** It becomes an argument of the agent, so it must not look like a flag. */
+/** A session id becomes an argument of the agent, so it must not look like a flag. */
 const SESSION_ID = /^[A-Za-z0-9][\w.-]{0,199}$/;
 const MAX_ACTIVITY_CHARS = 120;
 const MAX_ERROR_CHARS = 2_000;
-/** The listener gets a longer line in parts. */
+/** A longer line is passed to the listener in parts. */
 const LINE_CHARS = 64 * 1024;
 
 type SinkFacts = Omit<ReaderFacts, 'skippedLines' | 'brokenLines'>;
 
 /**
- * Collects what an agent's events say: the final message, refusals, usage and retries. The final message is
- * what was said after the last tool call.
+ * Collects the content of an agent's events: the final message, refusals, usage and retries. The final message consists
+ * of the texts after the last tool call.
  */
 export function createSink(
   listener: ReaderListener,
@@ -84,13 +84,13 @@ export function createSink(
   let toolInStep = false;
   const retries = createRetryLog(listener, signs);
 
-  /** The model works on, so an answer before this was not its last: what follows may be cut off. */
+  /** The model continues, so an earlier answer was not its last; a later one may be cut off. */
   const workingOn = (): void => {
     hasBegun = true;
     if (result?.isError === false) result = null;
     signs.working();
   };
-  /** The model has answered, so retries are over and an error before this was not the last word. */
+  /** The model has answered, so retries are over, and an earlier error no longer counts. */
   const answering = (): void => {
     workingOn();
     worked = true;
@@ -188,7 +188,7 @@ export function createSink(
         subtype: 'error',
         isError: true,
         apiErrorStatus: status,
-        // The last event of gemini may only say that there was an error.
+        // The last event of gemini may only say that there was an error: then the text of the error before it counts.
         text: text === '' ? (lastError?.text ?? '') : shortLine(text, MAX_ERROR_CHARS),
         terminalReason: isRetryable ? 'retryable' : null,
       };

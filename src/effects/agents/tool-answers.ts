@@ -6,15 +6,15 @@ import type { ToolCall } from './event-fields.ts';
 const REMEMBERED = 1_000;
 
 /**
- * Records the order in which the tools answered, because an agent may say only at its end which calls were
- * refused, and a later call of the same tool may have succeeded.
+ * Records the order in which the tools answered: an agent may name the refused calls only at its end, and a later call
+ * of the same tool may have succeeded.
  */
 export function createToolAnswers() {
   const open = new Map<string, ToolCall>();
   const denied = new Map<string, ToolCall & { readonly id: string | null }>();
-  /** The places of failed answers, among which the refused ones are, by the id of the call. */
+  /** The positions of failed answers, which include the refused ones, by the id of the call. */
   const failures = new Map<string, number>();
-  /** The last answer of each tool that worked. */
+  /** The last successful answer of each tool. */
   const lastSuccess = new Map<string, { readonly id: string; readonly place: number }>();
   let answers = 0;
   const somewhere = new Map<string, ToolCall>();
@@ -33,13 +33,13 @@ export function createToolAnswers() {
     /** Returns the call of this id while it has no answer; null if it is unknown. */
     callOf: (id: string): ToolCall | null => open.get(id) ?? null,
     isDenied: (id: string): boolean => denied.has(id),
-    /** Records a refused call; one that is reported twice counts once. */
+    /** Records a refused call; a call that is reported twice counts once. */
     denied: (id: string | null, call: ToolCall): void => {
       denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
     },
     /**
-     * Records a refusal whose place among the calls is unknown, so that no later call makes up for it. It counts only if
-     * no refused call of the same tool is known.
+     * Records a refusal whose position among the calls is unknown, so that no later call makes up for it. It counts
+     * only if no refused call of the same tool is known.
      */
     deniedSomewhere: (call: ToolCall): void =>
       remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
@@ -49,7 +49,7 @@ export function createToolAnswers() {
         // If it is unknown when the call was refused, no call counts as later.
         const refusedAt = (id === null ? undefined : failures.get(id)) ?? Number.POSITIVE_INFINITY;
         const last = lastSuccess.get(tool);
-        // A call can be refused and answer all the same; then no later one is known to have worked.
+        // A refused call can still have a successful answer; then no later call is known to have succeeded.
         const laterSucceeded = last !== undefined && !denied.has(last.id) && last.place > refusedAt;
         return { tool, target, command, laterSucceeded };
       });

@@ -11,20 +11,20 @@ import { shortLine } from '../files/bounded-text.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 import { startPatientTimer } from '../time/patient-timer.ts';
 
-/** A tool that has not answered after this many minutes is named. */
+/** A tool that has not answered after this many minutes is reported. */
 const SILENT_MINUTES = 10;
-/** So many calls at once are watched for their silence. */
+/** At most this many calls are watched for their silence at the same time. */
 const MOST_WATCHED = 100;
 const MINUTE_MS = 60_000;
 const MAX_TOOL_CHARS = 60;
 const MAX_TARGET_CHARS = 200;
-/** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
+/** At most this much of a call's target is kept: it is masked and folded before it is shortened further. */
 const KEPT_CHARS = 1_000;
 
 /** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
 
-/** Watches an attempt: passes on what is found, ends the agent after a cut, and names tools that do not answer. */
+/** Watches an attempt: reports signs of trouble, ends the agent on some, and reports tools that do not answer. */
 export function watchAttempt(
   listener: AgentListener,
   limits: SignLimits,
@@ -35,7 +35,7 @@ export function watchAttempt(
   const silent = createSilenceWatch(listener, startTimer);
   let cutBy: SignFound | null = null;
   return {
-    /** What the reader of the agent's output tells. */
+    /** The listener for the reader of the agent's output. */
     listener: {
       ...listener,
       did: (deed: AgentDeed): void => {
@@ -49,7 +49,7 @@ export function watchAttempt(
         listener.found(found);
       },
     },
-    /** Returns the sign by which the attempt was ended, or null. */
+    /** Returns the sign for which the attempt was ended; null if it was not. */
     cutBy: (): SignFound | null => cutBy,
     /** Stops all timers. */
     stop: silent.stop,
@@ -63,7 +63,7 @@ interface OpenCall {
   minutes: number;
 }
 
-/** One timer for all calls: there may be thousands of them, and nearly all answer at once. */
+/** Watches all calls with one timer: there may be thousands of calls, and nearly all are answered at once. */
 function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
   const open = new Map<string, OpenCall>();
   let cancel: (() => void) | null = null;
@@ -74,7 +74,7 @@ function createSilenceWatch(listener: AgentListener, startTimer: StartTimer) {
     cancel = null;
     for (const [id, call] of open) {
       call.minutes += 1;
-      // Of the minute in which it began only a part has passed.
+      // The call began within its first counted minute, so that minute was not a whole one.
       if (call.minutes <= SILENT_MINUTES) continue;
       open.delete(id);
       const tool = shortLine(call.tool, MAX_TOOL_CHARS);

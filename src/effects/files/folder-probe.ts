@@ -6,7 +6,7 @@ import { MB } from './bounded-read.ts';
 import { ifPossible } from './if-possible.ts';
 import { errorCode, tryToRemove } from './write-file.ts';
 
-/** Whether files can be created in a folder; found out without writing anything. */
+/** Whether files can be created in a folder, as found out without writing anything. */
 export type FolderProbe =
   | { readonly kind: 'writable' }
   /** The folder is missing, and can be created in `within`, which exists and is writable. */
@@ -32,7 +32,7 @@ export function freeBytes(folder: string): number | null {
   return found === null ? null : found.bavail * found.bsize;
 }
 
-/** Writes a file of a megabyte and removes it. Returns why that fails, in the words of the system; null if it works. */
+/** Writes a file of a megabyte and removes it. Returns the system's message if that fails; null if it works. */
 export function writeTrouble(folder: string): string | null {
   const file = path.join(folder, `probe-${randomUUID()}`);
   try {

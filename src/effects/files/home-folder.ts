@@ -15,7 +15,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Returns this user's name in the system's list of users; null if the user has no entry there, as some users of
+ * Returns this user's name in the system's list of users; null if the list has no such entry, as for some users of
  * containers.
  */
 export function systemUser(): string | null {

@@ -10,14 +10,14 @@ export const OWN_FILE = realPath(fileURLToPath(import.meta.url));
 
 /** A package that lies in a `node_modules` folder. */
 export interface InstalledPackage {
-  /** Its path there, which may be a link. */
+  /** The path of the package in that folder, which may be a link. */
   readonly place: string;
   readonly version: string;
 }
 
 /**
- * Looks for a package upward from a file, by default from ralph's own: never from the current folder, and
- * NODE_PATH does not count. Returns null if there is none.
+ * Looks for a package in the folders above a file, by default a file of ralph itself. The current folder and NODE_PATH
+ * do not count. Returns null if there is none.
  */
 export function installedPackage(name: string, from: string = OWN_FILE): InstalledPackage | null {
   for (const folder of upward(path.dirname(from))) {
@@ -28,7 +28,7 @@ export function installedPackage(name: string, from: string = OWN_FILE): Install
   return null;
 }
 
-/** Returns the nearest folder with a `package.json`, from a file upward. */
+/** Returns the nearest folder above a file that has a `package.json`. */
 export function packageFolder(file: string): string {
   const folder = path.dirname(file);
   return upward(folder).find((each) => versionIn(each) !== null) ?? folder;

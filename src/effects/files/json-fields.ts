@@ -5,7 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** JSON nested more deeply is not parsed: recursive code that walks it would overflow the stack. */
 export const MOST_LEVELS = 500;
-/** JSON with more lists and objects is not parsed: in memory, each takes ten times its text. */
+/** JSON with more lists and objects is not parsed: in memory, each takes ten times the size of its text. */
 const MOST_CONTAINERS = 1_000_000;
 /**
  * Shorter texts are parsed without a scan, which would cost a third of the parsing time: with two

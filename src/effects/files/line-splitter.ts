@@ -1,7 +1,7 @@
-/** Longer lines are skipped. Up to this size, an agent's own lines are known to arrive whole. */
+/** Longer lines are skipped. An agent's own lines are known to be shorter. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const FIRST_CAPACITY = 64 * 1024;
-/** A buffer that grew beyond this for a long line is released after that line: a line of 1 MB needs one of 2 MB. */
+/** A larger buffer is released after the long line that needed it: a line of 1 MB needs one of 2 MB. */
 const KEPT_CAPACITY = 2 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

@@ -132,7 +132,7 @@ export async function overwriteFile(file: string, content: string): Promise<() =
     writeFileSync(descriptor, content + fill);
   } catch (error) {
     closeSync(descriptor);
-    // On a full disk a new file would only take room.
+    // On a full disk, an unfinished new file would only take space.
     if (size === 0) tryToRemove(file);
     throw error;
   }
@@ -140,8 +140,8 @@ export async function overwriteFile(file: string, content: string): Promise<() =
 }
 
 /**
- * Makes the current content of a file durable, and its name in `folder` if that is given. Does nothing if
- * the file does not exist. Rejects with the system's error.
+ * Makes the current content of a file durable, and its name if `folder` is given. Does nothing if the file does not
+ * exist. Rejects with the system's error.
  */
 export async function syncFile(file: string, folder: string | null): Promise<void> {
   let descriptor: number;

@@ -5,10 +5,10 @@ import { sha256Of } from '../files/file-hash.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { upward } from '../files/upward.ts';
 
-/** What says how `bd` works, beside its hooks. */
+/** Files that determine how `bd` works, besides its hooks. */
 const SETTINGS = ['config.yaml', 'metadata.json', 'redirect'];
 
-/** Returns the programs that `bd` runs in a folder, and what steers it, each with a sum. */
+/** Returns the hooks and settings of `bd` for a folder, each with a checksum. */
 export function beadsFiles(cwd: string): ReadonlyMap<string, string> {
   const folder = beadsAbove(cwd);
   if (folder === null) return new Map();
@@ -21,7 +21,7 @@ export function beadsFiles(cwd: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the first of those files that is not as it was; null if all are. */
+/** Returns the first of those files that has changed; null if none has. */
 export function changedBeadsFile(
   was: ReadonlyMap<string, string>,
   is: ReadonlyMap<string, string>,
@@ -48,7 +48,7 @@ function sumOf(file: string): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return null;
   const text = stats.isDirectory() ? '' : tryReadText(file, MB);
-  // What cannot be read is known by its size and its time.
+  // A file that cannot be read is identified by its size and time.
   const content = text ?? `${stats.size} ${stats.mtimeMs}`;
   return `${stats.mode} ${sha256Of(content)}`;
 }

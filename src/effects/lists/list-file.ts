@@ -12,7 +12,7 @@ export function readListFile(file: string): ListText {
     if (lstatSync(file).isSymbolicLink()) return { problem: 'it is a link' };
     const bytes = readWithin(file, MB);
     const text = bytes.toString();
-    // Other bytes would be lost when the list is written.
+    // Bytes that are not UTF-8 would be lost when the list is written.
     return Buffer.from(text).equals(bytes) ? { text } : { problem: 'it is not UTF-8' };
   } catch (error) {
     const code = errorCode(error);
@@ -24,7 +24,7 @@ export function readListFile(file: string): ListText {
   }
 }
 
-/** Replaces the file of a list in one step, also if it is a link or its folder gone by now. Rejects with the system's error. */
+/** Replaces a list's file in one step, even if it is a link or its folder is gone. Rejects with the system's error. */
 export async function writeListFile(file: string, text: string): Promise<void> {
   const mode = lstatSync(file, { throwIfNoEntry: false })?.isFile() ? statSync(file).mode : 0o644;
   mkdirSync(path.dirname(file), { recursive: true });

@@ -5,10 +5,10 @@ import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import { type SealedPlace, sealAt } from '../trust/seal.ts';
 
-/** Its list is in it, and a line for each item; of a list that is no file also the items that are not over. */
+/** A state holds the text of the list and a line for each item, or, if the list is no file, its open items. */
 const STATE_MAX_BYTES = 64 * MB;
 
-/** Returns the file with what is known of a list. */
+/** Returns the path of the file with the state of a list. */
 export function knownAt({ stateDir }: SealedPlace, list: string): string {
   return path.join(stateDir, 'lists', `${list}.json`);
 }
@@ -28,7 +28,7 @@ export function readListState(place: SealedPlace, list: string): ListState | nul
   }
 }
 
-/** Writes what is known of a list, and waits until it would survive a power cut. Rejects with the system's error. */
+/** Writes the state of a list, and waits until it would survive a power cut. Rejects with the system's error. */
 export async function saveListState(place: SealedPlace, state: ListState): Promise<void> {
   const file = knownAt(place, state.list);
   makePrivateFolder(path.dirname(file));
@@ -37,7 +37,7 @@ export async function saveListState(place: SealedPlace, state: ListState): Promi
   await kept();
 }
 
-/** Returns what is known of all lists of a state folder, but for those that somebody else wrote. Never throws. */
+/** Returns the states of all lists in a state folder, except for foreign ones. Never throws. */
 export function listStates(place: SealedPlace): readonly ListState[] {
   return fileNamesIn(path.dirname(knownAt(place, ''))).flatMap((name) => {
     const state = name.endsWith('.json') ? readListState(place, name.slice(0, -5)) : null;

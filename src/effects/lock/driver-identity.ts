@@ -5,7 +5,7 @@ import type { Here } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { isAlive, readBootId, readProcess, showsOwnPids } from '../processes/process-table.ts';
 
-/** Describes this process as a driver in the state file: not only by pid, since pids are reused. */
+/** Describes this process as a driver in the state file: not only by its pid, since pids are reused. */
 export function thisDriver(at: string, runId: string): Driver {
   const { host, bootId, pidNamespace } = ownPlace();
   return {

@@ -41,7 +41,7 @@ function buildSchema() {
       pid_namespace: z.string(),
       run_id: z.string(),
       beat_at: z.string(),
-      /** For whom a driver claims a work tree. */
+      /** The task for which a driver claims a work tree. */
       user: z.exactOptional(
         z.object({ taskId: z.string(), vault: z.string(), needsAlone: z.boolean() }),
       ),
@@ -66,9 +66,9 @@ export interface Claims {
 
 /** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Claims are padded to this length, which is more than their size with the longest path of a vault. */
+/** Claims are padded to this length, which no claim exceeds, even with the longest path of a vault. */
 const RECORD_LENGTH = 8191;
-/** Most tries to create a claim: the last driver to leave may remove the folder meanwhile. */
+/** Most tries to create a claim: each time, the last driver to leave may have removed the folder. */
 const MOST_ENTRIES = 1_000;
 
 /** Suffix of a claim that is still being written. */

@@ -36,8 +36,8 @@ export interface TaskClaim {
   /** Writes a heartbeat; call it every `BEAT_MS`. If that fails, the next call tries again. */
   renew(): void;
   /**
-   * Whether this driver still has the task: false after another one has taken it over because this
-   * one seemed dead. Creates the claim again if somebody has merely deleted it.
+   * Whether this driver still has the task: false after another driver has taken it over because this one seemed dead.
+   * Creates the claim again if it was merely deleted.
    */
   isHeld(): boolean;
   release(): void;
@@ -82,8 +82,8 @@ export async function claimTask(
 }
 
 /**
- * Returns the driver that has a task now or is about to get it; null if there is none, or its claim is
- * unreadable. Never writes, never throws.
+ * Returns the driver that has a task now or is about to get it; null if there is none, or if its claim is unreadable.
+ * Never writes, never throws.
  */
 export function liveClaim(stateDir: string, taskId: string, here: Here): ClaimDriver | null {
   try {
@@ -124,7 +124,7 @@ interface Rival {
   readonly by: ClaimDriver | null;
 }
 
-/** Resolves to null when no other driver is alive, or to a rival that goes first or stays for 2 s. */
+/** Resolves to null when no other driver is alive, or to a driver that goes first or has not left after 2 s. */
 async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> {
   const startedAtMs = monotonicMs();
   for (;;) {

@@ -6,7 +6,7 @@ import { systemClock } from '../time/clock.ts';
 import { thisDriver, thisPlace } from './driver-identity.ts';
 import { claimTask } from './task-lock.ts';
 
-/** How often a lock that another one holds is looked at. */
+/** How often a lock that another process holds is checked. */
 const POLL_MS = 200;
 
 /** A lock that this process holds, or its holder, as far as that is known. */
@@ -35,8 +35,8 @@ export async function takeLock(folder: string, name: string): Promise<LockResult
 }
 
 /**
- * Waits until nobody else has a lock, and takes it. Resolves to a function that releases it, or to null if `signal`
- * aborts. `onWait` is called once if another one has it, with its pid if that is known. Rejects as `takeLock` does.
+ * Waits for a lock and takes it. Resolves to a function that releases it, or to null if `signal` aborts. `onWait` is
+ * called once if another process has the lock, with its pid if known. Rejects as `takeLock` does.
  */
 export async function waitForLock(
   folder: string,

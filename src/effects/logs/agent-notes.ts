@@ -10,14 +10,14 @@ import type { PinnedFolder } from '../trust/pinned-folder.ts';
 import { iterationName } from './iteration-log.ts';
 
 /*
- * Several agents of a list may write to the log of one iteration, and a task can be resumed with another
- * agent. A file beside the log notes where the part of each begins; without one, claude or a command wrote it.
+ * Several agents may write to the log of one iteration, and a task can be resumed with another agent. A file beside the
+ * log notes where the part of each agent begins. Without this file, claude or a command wrote the log.
  */
 
 /** The part of a log that one attempt has written. */
 export interface LogPart {
   readonly agent: AgentName;
-  /** Where it begins, in bytes of standard output. */
+  /** The position in standard output at which the part begins, in bytes. */
   readonly from: number;
 }
 
@@ -32,11 +32,11 @@ export function noteAgent(folder: PinnedFolder, iteration: number, part: LogPart
       closeSync(descriptor);
     }
   } catch {
-    // Writing the state file fails the same way, and is reported.
+    // This failure need not be reported: writing the state file fails the same way.
   }
 }
 
-/** Returns the parts of an iteration's log in order; empty if they are not known. */
+/** Returns the parts of an iteration's log in order; empty if they are unknown. */
 export function readAgentNotes(folder: string, iteration: number): readonly LogPart[] {
   const file = path.join(folder, agentNotesName(iteration));
   const text = ifPossible(() => readTail(file, 64 * KB).toString()) ?? '';

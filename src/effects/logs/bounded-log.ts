@@ -5,17 +5,17 @@ import { isThere } from '../files/file-kinds.ts';
 import { removeFile } from '../files/write-file.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 
-/** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
+/** A log file of bounded size; when it grows beyond that, its beginning and its end are kept. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
-  /** Its length in bytes when it was opened. */
+  /** The length of the log in bytes when it was opened. */
   readonly openedAt: number;
   close(): void;
 }
 
 /**
- * Returns the files of a log, in the order of what is in them. The last two hold the tail of a log that is open, or
- * that a killed driver has left; each takes a quarter of the bound, and the older one gives way to the newer one.
+ * Returns the files of a log in the order of their content. The last two hold the end of a log that is open or was left
+ * by a killed driver. Each takes up to a quarter of the bound; a full newer file replaces the older.
  */
 export function logParts(file: string): readonly [log: string, older: string, newer: string] {
   return [file, `${file}.tail.old`, `${file}.tail`];
@@ -23,8 +23,8 @@ export function logParts(file: string): readonly [log: string, older: string, ne
 
 /**
  * Opens a log in a folder for appending, readable only by its owner. Up to half the bound it is one plain file; what
- * follows is kept beside it, and joined to it at the end. Ignores write errors: a full disk must not stop the loop,
- * and saving the state reports the same error.
+ * follows is written to files beside it, which are joined to it at the end. Ignores write errors: a full disk must not
+ * stop the loop, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const [file, older, newer] = logParts(`${folder.path}/${name}`);
@@ -56,7 +56,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     return openRegular(newer, O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY).descriptor;
   };
   const writeTail = (chunk: Uint8Array): void => {
-    // What begins a longer chunk would give way at once.
+    // The beginning of a longer chunk would be dropped at once.
     const start = Math.max(0, chunk.length - 2 * pieceBytes);
     leftOut += start;
     for (let done = start; done < chunk.length; ) {
@@ -94,7 +94,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   const openedAt = size;
   tryTo(() => {
     if (log === null || size <= headBytes) return;
-    // An earlier attempt has come so far: the log goes on as if it had never been closed.
+    // An earlier attempt has already filled the first half: the log continues as if it had never been closed.
     eachPiece(file, headBytes, writeTail);
     ftruncateSync(log, headBytes);
     size = headBytes;
@@ -120,7 +120,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   };
 }
 
-/** Hands over a file from a position on, piece by piece; nothing if it is not there. */
+/** Passes the content of a file from a position on to `use`, in pieces; nothing if the file is missing. */
 function eachPiece(file: string, start: number, use: (bytes: Buffer) => void): void {
   if (!isThere(file)) return;
   withRegularFile(file, constants.O_NOFOLLOW, (descriptor, size) =>

@@ -24,8 +24,8 @@ import { type LocalDay, localDay } from '../time/local-day.ts';
 export type DayCounter = (now: string) => DaySpending;
 
 /**
- * Creates a counter that reads only the current day of the journal. If it cannot be read, this is said once, and what
- * was counted before on that day counts.
+ * Creates a counter that reads only the current day of the journal. If the journal cannot be read, it warns once, and
+ * returns the last amount counted on that day.
  */
 export function createDayCounter(journal: string, warn: (sentence: string) => void): DayCounter {
   let last = { since: '', spentUsd: 0 };
@@ -50,7 +50,7 @@ export function createDayCounter(journal: string, warn: (sentence: string) => vo
 /** Returns what the tasks of a journal have spent on a day, in US dollars. */
 function spentOn(day: LocalDay, descriptor: number, size: number): number {
   const tasks = new Map<string, TaskSpending>();
-  // A last line that is not complete yet is left to the next call.
+  // An incomplete last line is left to the next call.
   const { push } = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine(line) {
@@ -68,7 +68,7 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** A resumed driver tells events late that its predecessor could not tell, but never so many. */
+/** A resumed driver writes events late that its predecessor could not write, but never more than this. */
 const LATE_AT_MOST = 40;
 
 /**
@@ -100,7 +100,7 @@ interface ToldMoney {
 /** Returns what a line tells about money on that day; null for nearly all lines. */
 function readMoney(line: Buffer, { since, until }: LocalDay): ToldMoney | null {
   const [, name = '', at = ''] = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
-  // A clock that was wrong for a while leaves instants to come, which would count on each day until then.
+  // Instants in the future, left by a clock that was wrong, would otherwise count on each day until then.
   if (at < since || at >= until) return null;
   if (!(MONEY_EVENTS.has(name) || ENDING_EVENTS.includes(name))) return null;
   const fields = parseObject(line.toString());
@@ -127,7 +127,7 @@ function moneyIn(name: string, fields: JsonObject): MoneyEvent | null {
       return { kind: 'judged', costUsd: amountAt(fields, 'cost_usd') };
   }
   const usage = objectAt(fields, 'usage');
-  // A request for an approval has none.
+  // The event of a request for an approval has no usage.
   if (usage === null) return null;
   const usedUsd = amountAt(usage, 'cost_usd');
   return name === 'iteration_started'

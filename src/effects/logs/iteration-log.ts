@@ -4,7 +4,7 @@ import { type BoundedLog, logParts, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
-  /** Opens the files. Call this after the agent's start, which then need not wait for it. */
+  /** Opens the files. Call this after the agent's start, so that the start need not wait for it. */
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
@@ -19,7 +19,7 @@ export function transcriptNames(iteration: number): { stdout: string; stderr: st
   return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
 }
 
-/** Returns the length of an iteration's standard output, in bytes, also of what a killed driver has not joined. */
+/** Returns the bytes of an iteration's standard output, including the files of a log left by a killed driver. */
 export function transcriptLength(taskFolder: string, iteration: number): number {
   const parts = logParts(`${taskFolder}/${transcriptNames(iteration).stdout}`);
   return parts.reduce((sum, part) => sum + (lstatOf(part)?.size ?? 0), 0);

@@ -13,7 +13,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 
-/** Returns the iterations and other events that a report shows, from the instant `since` on. */
+/** Returns the iterations and other events since the instant `since` that a report shows. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
@@ -132,7 +132,7 @@ function readHappening(event: JsonObject, at: string): Happening | null {
   }
 }
 
-/** Length of the end of a final message that the report shows. */
+/** The report shows at most this many characters from the end of a final message. */
 const MESSAGE_CHARS = 8_000;
 
 function instantAt(event: JsonObject, key: string): string | null {

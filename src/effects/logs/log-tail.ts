@@ -4,9 +4,9 @@ import { ifPossible } from '../files/if-possible.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Reads a log from its beginning, and on while it grows. */
+/** Reads a log from its beginning, and continues while it grows. */
 export interface LogTail {
-  /** Yields what has been added since the last call; a piece is valid until the next one. */
+  /** Yields the bytes added since the last call, in pieces; each piece is valid until the next one. */
   pieces(): Generator<Buffer>;
   close(): void;
 }

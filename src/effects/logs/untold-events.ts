@@ -3,10 +3,10 @@ import { MB, readPieces, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Only this much of the journal's end is searched: fewer bytes are new since the driver died. */
+/** Only this much of the journal's end is searched: less was written since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 
-/** Returns those of a step's events that the journal does not contain. Never throws. */
+/** Returns those of a step's events that are missing in the journal. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],
