@@ -18,12 +18,12 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
-/** How many milliseconds `claude --print` waits for sub-agents in the background. */
+/** The variable for how many milliseconds `claude --print` waits for sub-agents in the background. */
 const CEILING = 'CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS';
-/** Left for the answer that follows. */
+/** The time left for the agent's answer after that wait. */
 const LAST_STEPS_MS = 10_000;
 const SHORTEST_CEILING_MS = 1_000;
-/** A longer timer of Node fires at once. */
+/** In Node, a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function ceilingMs(limitMs: number): number {
@@ -65,7 +65,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     folders: settings.agentBin === null ? installFolders(env) : [],
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
-    // Sub-agents work in the background, and `claude` stops those that outlast this time (10 minutes).
+    // `claude` stops sub-agents in the background that work longer than this time (by default 10 minutes).
     variables: (limitMs) =>
       env[CEILING] === undefined ? { [CEILING]: String(ceilingMs(limitMs)) } : {},
     interferences: () => [

@@ -95,7 +95,7 @@ export function createConversation(
         listener.did({ kind: 'answered', id, how });
       }
     },
-    /** Call this with a report: a further one is about what comes behind it. */
+    /** Call this with a report: a later report is about what follows this one. */
     reported: (): void => {
       message.isLast = false;
     },
@@ -104,7 +104,7 @@ export function createConversation(
       const text = message.text.read();
       return text === '' ? null : text;
     },
-    /** As `lastMessage`, but empty if anything came behind its text, which then is not the agent's last word. */
+    /** As `lastMessage`, but empty if anything followed its text, which then is not the agent's last word. */
     closingMessage: (): string => (message.isLast ? message.text.read() : ''),
     partialOutput: partial.read,
     usage: meter.read,
@@ -113,7 +113,7 @@ export function createConversation(
       const started = ledger.readSubAgent(event);
       if (started !== null) listener.did({ kind: 'sub-agent-started', id: started });
       const now = ledger.workingSubAgents();
-      // Shell commands have such events, too.
+      // Shell commands have such events, too, which do not change the number.
       if (now !== working) listener.activity({ kind: 'sub-agents', working: now });
       working = now;
     },
@@ -124,7 +124,7 @@ export function createConversation(
   };
 }
 
-/** How older versions of `claude` answer a call that nobody allowed; newer ones write an event for it. */
+/** How older versions of `claude` answer a call without permission; newer versions write an event for it. */
 const REFUSAL =
   /^(Claude requested permissions to |This command requires approval|Permission to use |\S+ in '.*' was blocked\. For security, )/;
 

@@ -18,7 +18,7 @@ const VARIABLES = [
 const LOG_IN =
   'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
 
-/** Reports why `claude` seems to be logged in, by names and paths, never by values. Starts no program. */
+/** Reports whether `claude` seems to be logged in, by names and paths, never by values. Starts no program. */
 export function checkLogin(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -37,7 +37,7 @@ export function checkLogin(
     : { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN };
 }
 
-/** Returns names and paths. Checks only whether the credentials file exists, without reading it. */
+/** Returns the names and paths of signs of a login. Checks only whether the credentials file exists. */
 function loginSigns(
   cwd: string,
   env: NodeJS.ProcessEnv,

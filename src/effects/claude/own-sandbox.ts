@@ -7,8 +7,8 @@ import { objectAt, parseObject } from '../files/json-fields.ts';
 const OFF = { enabled: false };
 
 /**
- * Returns the user's arguments with the sandbox of `claude` switched off, since it cannot start in another
- * one. Of several `--settings`, `claude` takes the last, so the switch is put into the user's own.
+ * Returns the user's arguments with the sandbox of `claude` switched off, since it cannot start inside another one. If
+ * there are several `--settings`, `claude` uses the last, so the switch is added to the user's own.
  */
 export function withoutOwnSandbox(passthrough: readonly string[], cwd: string): readonly string[] {
   const at = passthrough.findLastIndex((word) => word === FLAG || word.startsWith(`${FLAG}=`));
@@ -16,7 +16,7 @@ export function withoutOwnSandbox(passthrough: readonly string[], cwd: string): 
   const isApart = passthrough[at] === FLAG;
   const given = isApart ? passthrough[at + 1] : passthrough[at]?.slice(FLAG.length + 1);
   const settings = given === undefined ? null : readSettings(given, cwd);
-  // claude itself says what is wrong with it.
+  // claude itself reports what is wrong with these settings.
   if (settings === null) return passthrough;
   const sandbox = { ...objectAt(settings, 'sandbox'), ...OFF };
   const changed = `${FLAG}=${JSON.stringify({ ...settings, sandbox })}`;
@@ -25,13 +25,13 @@ export function withoutOwnSandbox(passthrough: readonly string[], cwd: string): 
 
 const FLAG = '--settings';
 
-/** Returns the settings in JSON or in a file, as `claude` takes both. */
+/** Returns the settings of an argument, which is JSON or a file, as for `claude`. */
 function readSettings(given: string, cwd: string) {
   if (given.trim().startsWith('{')) return parseObject(given);
   return parseObject(tryReadText(path.resolve(cwd, given), MB) ?? '');
 }
 
-/** Says which settings switch the sandbox of `claude` on; empty if none do. */
+/** Returns a sentence about settings that switch the sandbox of `claude` on; empty if none do. */
 export function findOwnSandbox(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
   const home = homeFolder(env);
   const folders = [cwd, ...(home === null ? [] : [home])].map((each) => path.join(each, '.claude'));

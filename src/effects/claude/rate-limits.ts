@@ -1,7 +1,7 @@
 import type { RateLimitFacts } from '../../core/agent/attempt.ts';
 import { remember } from '../../core/agent/bounded-map.ts';
 
-/** More kinds of rate limit than any account has. Without a bound, reports could fill memory. */
+/** More kinds of rate limit than any account has. Without a limit, reports could fill the memory. */
 const REMEMBERED_TYPES = 32;
 
 /** Stores the newest report on each kind of rate limit (five hours, seven days, …). */
@@ -9,7 +9,7 @@ export function createRateLimits() {
   const newest = new Map<string | null, RateLimitFacts>();
   return {
     add: (limit: RateLimitFacts): void => {
-      // It keeps the order of the reports: `read` returns the newest of equally urgent ones.
+      // `remember` keeps the order of the reports, so `read` returns the newest of equally urgent ones.
       remember(newest, limit.type, limit, REMEMBERED_TYPES);
     },
     /** Returns the most urgent of the newest reports; null if there are no reports. */

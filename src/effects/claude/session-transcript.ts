@@ -6,7 +6,7 @@ import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { createConversation } from './conversation.ts';
 
-/** Only this much of the transcript's end is read, so that a long session takes no longer. */
+/** Only this much of the transcript's end is read, so that a long session takes no more time. */
 const TAIL_BYTES = 8 * MB;
 
 /**

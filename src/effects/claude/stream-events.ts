@@ -57,7 +57,7 @@ function instant(epochSeconds: number | null): string | null {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** Reads a `result` event. Without `is_error`, any subtype but `success` is an error. */
+/** Reads a `result` event. Without `is_error`, any subtype except `success` is an error. */
 export function readResult(event: JsonObject): ResultFacts {
   const subtype = nameAt(event, 'subtype') ?? 'unknown';
   const isError = event.is_error;
@@ -66,7 +66,7 @@ export function readResult(event: JsonObject): ResultFacts {
     subtype,
     isError: typeof isError === 'boolean' ? isError : subtype !== 'success',
     apiErrorStatus: numberAt(event, 'api_error_status'),
-    // It stands on the message of its own before the report.
+    // The error code is in a separate message before the report.
     errorCode: null,
     text: text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES),
     errors: stringsAt(event, 'errors')
@@ -79,7 +79,7 @@ export function readResult(event: JsonObject): ResultFacts {
   };
 }
 
-/** Whether an `assistant` event comes from the model. If a request fails, `claude` itself writes one. */
+/** Whether an `assistant` event comes from the model. If a request fails, `claude` itself writes such an event. */
 export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';
@@ -87,7 +87,7 @@ export function isFromModel(event: JsonObject): boolean {
 
 const MOST_SERVERS = 20;
 
-/** Returns the MCP servers that a `system/init` event says have not started; `pending` is usual for a slow one. */
+/** Returns the MCP servers that have not started, from a `system/init` event. A slow server is still `pending`. */
 export function readLostServers(event: JsonObject): readonly LostServer[] {
   return objectsAt(event, 'mcp_servers')
     .flatMap((each) => {
@@ -104,8 +104,8 @@ const BLOCKED_BY_HOOK = /^(?:\w+ operation blocked by hook|Operation stopped by 
 const REPEATED_PROMPT = /\s*Original prompt: [\s\S]*$/;
 
 /**
- * Returns what a hook said that blocked the prompt, from a `system/informational` event; null if none did. Older
- * versions of `claude` tell it by `prevent_continuation` alone.
+ * Returns the text of a hook that blocked the prompt, from a `system/informational` event; null if none did. In older
+ * versions of `claude`, only `prevent_continuation` shows the block.
  */
 export function readBlock(event: JsonObject): string | null {
   const outcome = nameAt(objectAt(event, 'prompt_submit_outcome') ?? {}, 'kind');
@@ -118,7 +118,7 @@ export function readBlock(event: JsonObject): string | null {
 
 const STOP_HOOK = /^Stop hook feedback:\s*/;
 
-/** Returns what a Stop hook said that did not let the agent end, from a `user` event; null if it is no such event. */
+/** Returns the text of a Stop hook that kept the agent from ending, from a `user` event; null for other events. */
 export function readStopHook(event: JsonObject): string | null {
   for (const block of contentBlocks(objectAt(event, 'message') ?? {})) {
     const text = stringAt(block, 'text') ?? '';
@@ -127,7 +127,7 @@ export function readStopHook(event: JsonObject): string | null {
   return null;
 }
 
-/** Whether an `assistant` event has words, thoughts or a tool call. */
+/** Whether an `assistant` event has text, thinking or a tool call. */
 export function saysSomething(event: JsonObject): boolean {
   return contentBlocks(objectAt(event, 'message') ?? {}).some((block) => {
     const text = stringAt(block, 'text');
@@ -135,7 +135,7 @@ export function saysSomething(event: JsonObject): boolean {
   });
 }
 
-/** Returns the id of the call that started the sub-agent of an event; null for one of the main agent. */
+/** Returns the id of the call that started the sub-agent of an event; null for an event of the main agent. */
 export function subAgentOf(event: JsonObject): string | null {
   return (event.parent_tool_use_id ?? null) === null
     ? null

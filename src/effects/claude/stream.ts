@@ -95,11 +95,11 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     }
   };
 
-  // If a background task ends later, it wakes the agent and a second report follows. The second report
-  // contains the cost of both, but only the turns since the first.
+  // A background task that ends later wakes the agent, and a second report follows. It contains the cost of both, but
+  // only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
-    // A Stop hook of the user empties the report, though the agent has spoken.
+    // A Stop hook of the user can leave the report without text although the agent has written one.
     message =
       report.text === ''
         ? conversation.closingMessage()
@@ -116,7 +116,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
 
   const lines = createJsonLines({
     onEvent: (event, isEmbedded) => {
-      // A log that quotes an event of another session tells nothing of this one.
+      // An event of another session that is quoted in a line says nothing about this session.
       if (isEmbedded && nameAt(event, 'session_id') !== sessionId && sessionId !== null) return;
       readEvent(eventKind(event), event);
     },
@@ -149,7 +149,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
   };
 }
 
-/** Whether a report is one of success with words of the model: what `claude` itself answers has no turn. */
+/** Whether a report contains an answer of the model: answers by `claude` itself have no turn. */
 function isAnswer({ isError, subtype, text, numTurns }: ResultFacts): boolean {
   return !isError && subtype === 'success' && numTurns !== 0 && (text ?? '').trim() !== '';
 }

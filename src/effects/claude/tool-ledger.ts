@@ -10,16 +10,15 @@ const REMEMBERED = 1_000;
 interface SubAgent {
   /** Id of the call that started the sub-agent; null if `claude` did not report it. */
   readonly callId: string | null;
-  /** Whether the calling agent goes on without waiting; null if `claude` did not report it. */
+  /** Whether the caller continues without waiting; null if `claude` did not report it. */
   readonly isInBackground: boolean | null;
   readonly end: 'finished' | 'stopped' | null;
 }
 
 /**
- * Records which calls were refused, and how sub-agents ended. In newer versions of `claude` the `result`
- * event contains the number of stopped sub-agents. Older versions report each
- * stop in a `system/task_…` event, or never mention the sub-agent again. They report shell commands
- * (`local_bash`) in the same way; those do not count.
+ * Records which calls were refused, and how sub-agents ended. In newer versions of `claude`, the `result` event
+ * contains the number of stopped sub-agents. Older versions report each stop in a `system/task_…` event, or never
+ * mention the sub-agent again. They report shell commands (`local_bash`) in the same way; those do not count.
  */
 export function createToolLedger() {
   const answers = createToolAnswers();
@@ -32,7 +31,7 @@ export function createToolLedger() {
   const stoppedByAgent = new Set<string>();
   let counted: number | null = null;
 
-  /** Whether the caller waits for the sub-agent: then it has finished, even if its end is not reported. */
+  /** Whether the caller waits for the sub-agent: if so, it has finished even if its end is not reported. */
   const isAwaited = ({ isInBackground, callId }: SubAgent): boolean =>
     !(isInBackground ?? starts.get(callId ?? '') ?? true);
 
@@ -74,17 +73,17 @@ export function createToolLedger() {
       return null;
     },
     /**
-     * Reads a `system/permission_denied` event, which newer versions write while they run. A `result` event lists the
-     * call again; only without one does this event count.
+     * Reads a `system/permission_denied` event, which newer versions write at once. A `result` event lists the same
+     * call again, so this event matters only if no result follows.
      */
     readDenial: (event: JsonObject): void => {
       const id = nameAt(event, 'tool_use_id');
-      // Without an id, the report would count it a second time.
+      // An event without an id is ignored, since the report would count the call a second time.
       if (id === null) return;
       const tool = nameAt(event, 'tool_name') ?? 'unknown';
       answers.denied(id, answers.callOf(id) ?? toolCall(tool, null));
     },
-    /** Reads a `result` event; a refused call that two of them list counts once. */
+    /** Reads a `result` event; a refused call that two events list counts once. */
     readReport: (event: JsonObject): void => {
       for (const { id, ...call } of readDenials(event)) answers.denied(id, call);
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
@@ -111,7 +110,7 @@ export function createToolLedger() {
 
 /** All names that versions of `claude` use for the tool that starts a sub-agent. */
 const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
-/** All names for the tool that stops a sub-agent. Others with its id, as `TaskOutput`, only read from it. */
+/** All names for the tool that stops a sub-agent. Other tools with its id, such as `TaskOutput`, only read from it. */
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 function stoppedBy(input: JsonObject | null): string | null {

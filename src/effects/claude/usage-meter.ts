@@ -3,7 +3,7 @@ import { remember } from '../../core/agent/bounded-map.ts';
 import { isObject } from '../../core/text/is-object.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
-/** Number of messages whose usage can still be updated; a message is complete long before 100 follow. */
+/** Usage can be updated for this many messages. A message is complete long before 100 others follow. */
 const REMEMBERED_MESSAGES = 100;
 
 /** Costs and counts above these limits, or below zero, are ignored. */
@@ -12,7 +12,7 @@ const MOST_TOKENS = 1e12;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 
-/** Tokens of one message, with those of its input that were read from the cache. */
+/** The tokens of one message, and how many of its input were read from the cache. */
 interface MessageTokens extends Tokens {
   readonly cached: number;
 }
@@ -30,8 +30,8 @@ export function createUsageMeter() {
   let output = 0;
   return {
     /**
-     * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns how many tokens
-     * are new, without those read from the cache.
+     * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns the number of
+     * new tokens, without those read from the cache.
      */
     add: (messageId: string | null, usage: JsonObject): number => {
       const tokens = readTokens(usage);
@@ -49,12 +49,11 @@ export function createUsageMeter() {
 }
 
 /**
- * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a
- * `result` event; `previous` is what the event before it returned, `counted` what the messages add up to, for an
- * event without tokens. Returns null if the cost is missing.
- * `modelUsage` is preferred because it includes sub-agents, like `total_cost_usd`; plain `usage` does not.
- * In newer versions, both cover earlier processes of a resumed session, too; these versions report in
- * `model_usage_since_last_result` what is new.
+ * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a `result`
+ * event; null if the cost is missing. `previous` is the result for the event before, and `counted` the sum of the
+ * messages, for an event without tokens. `modelUsage` is preferred: unlike `usage`, it includes sub-agents, as
+ * `total_cost_usd` does. In newer versions, both cover earlier processes of a resumed session, too, and
+ * `model_usage_since_last_result` contains what is new.
  */
 export function readResultUsage(
   result: JsonObject,

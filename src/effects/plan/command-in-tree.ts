@@ -4,10 +4,10 @@ import { shellWords } from '../../core/settings/shell-words.ts';
 import { treeAround } from '../files/find-git-above.ts';
 import { realPath } from '../files/real-path.ts';
 
-/** What runs a program that files of the work folder choose: a script of `package.json`, a target of a `Makefile`. */
+/** Programs that run what files of the work folder choose: a script of `package.json`, a target of a `Makefile`. */
 const RUN_BY_TREE = new RegExp(
   [
-    // Where a command begins, also one within another.
+    // Where a command begins, even inside another one.
     /(?:^|[;&|({`]|-c\s+["'])\s*(?:(?:exec|env|command|time|nohup|[A-Z_]\w*=\S*)\s+)*/,
     /(npx|pnpx|bunx|pnpm|yarn|g?make|just|(?:npm|bun)\s(?:-\S+\s+)*(?:run|run-script|exec|x|test|start))/,
     /(?=$|[\s;&|)}`"'])/,
@@ -15,15 +15,15 @@ const RUN_BY_TREE = new RegExp(
     .map(({ source }) => source)
     .join(''),
 );
-/** What separates words for a shell, beside white space. */
+/** Characters that separate words for a shell, besides white space. */
 const SIGNS = /[;&|<>()`{}]+/g;
-/** How often what is quoted can be a command in which something is quoted. */
+/** Quoted commands within quoted commands are searched to this depth. */
 const DEEPEST = 4;
 
 /**
- * Returns what a command names of the work tree: a file of it, or a program that runs what its files say; null if it names
- * nothing of the tree. Such a file is the agent's to rewrite, and what decides about its work, or is told of it, must not be
- * its own. This holds off what is written so by mistake; it cannot know what a program will read.
+ * Returns the word by which a command uses the work tree: a file in it, or a program that runs what its files say; null
+ * if there is none. The agent can rewrite such files, and must not control what decides about its work or is told of
+ * it. This catches mistakes; it cannot know what a program will read.
  */
 export function commandInTree(command: string, startDir: string, cwd: string): string | null {
   const root = treeAround(cwd);
@@ -36,13 +36,13 @@ export function commandInTree(command: string, startDir: string, cwd: string): s
   return inTree ?? null;
 }
 
-/** The words of a command, and of what it quotes. */
+/** Returns the words of a command and of the commands that it quotes. */
 function wordsIn(command: string, depth: number): readonly string[] {
   const whole = shellWords(command) ?? [];
   const apart = shellWords(command.replace(SIGNS, ' ')) ?? command.split(/["'\s]+|[;&|<>()`{}]+/);
   const words = [...new Set([...whole, ...apart])].flatMap((word) => [
     word,
-    // As in --script=tell.sh.
+    // The value in a word such as --script=tell.sh.
     ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
   ]);
   const inner = words.filter((word) => depth > 0 && /[\s;&|<>()`]/.test(word) && word !== command);

@@ -17,9 +17,9 @@ export interface ConfigText {
 
 export interface ConfigSearch {
   readonly config: ConfigText | null;
-  /** A file beyond the border of the search, with the reason why it is not used. */
+  /** A file above the border of the search, with the reason why it is not used. */
   readonly notices: readonly string[];
-  /** Why the file cannot be used. Its limits and checks would be missing, so no run starts without it. */
+  /** Why the file cannot be used. No run starts then, because its limits and checks would be missing. */
   readonly problems: readonly string[];
 }
 
@@ -38,8 +38,8 @@ export function readNamedConfig(file: string, where: string): ConfigSearch {
 }
 
 /**
- * Searches upward for the nearest configuration file, up to the git root or the home folder. A file
- * that another user could have written is not used, because it can name programs to run.
+ * Searches this folder and those above it, up to the git root or the home folder, for the nearest configuration file. A
+ * file that another user could have written is not used, because it can name programs to run.
  */
 export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
   const home = homeOf(env);
@@ -68,7 +68,7 @@ export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generat
   }
 }
 
-/** Returns why an upward search ends at this folder, as a noun; null if it goes on. */
+/** Returns why a search ends at this folder, as a noun; null if it goes on to the folder above. */
 function borderAt(folder: string, home: string | null): string | null {
   if (existsSync(path.join(folder, '.git'))) return 'git root';
   return home !== null && realPath(folder) === home ? 'home folder' : null;

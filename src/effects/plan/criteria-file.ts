@@ -5,8 +5,8 @@ import { messageOf } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 
 /**
- * Returns the settings with the criteria of `--criteria` among those of `--criterion`, where they stay: a later edit of
- * the file changes nothing. Adds what is wrong to `problems`.
+ * Returns the settings with the criteria in the file of `--criteria` added to those of `--criterion`, so that a later
+ * edit of the file changes nothing. Adds what is wrong to `problems`.
  */
 export function withCriteria<T extends SourcedSettings>(
   request: T,
@@ -15,7 +15,7 @@ export function withCriteria<T extends SourcedSettings>(
 ): T {
   const { settings, sources } = request;
   if (settings.criteria === null) return request;
-  // A judge can come with a resume. Until then nobody has to know what is wrong with the file.
+  // Without a judge, problems of the file do not matter: a judge may be set when the task is resumed.
   const isJudged = judgeOf(settings) !== null;
   if (!isJudged && sources.criteria.kind === 'flag') return request;
   const { where } = sources.criteria;

@@ -10,7 +10,7 @@ import { errorCode } from '../files/write-file.ts';
 import { GitError } from '../git/git-error.ts';
 import { gitWith, openRepository } from '../git/open-repository.ts';
 
-/** What the settings say of git, checked. */
+/** The checked settings about git. */
 export interface GitPlan {
   /** The work tree that the task has or will have of its own; null without `--worktree`. */
   readonly workTree: OwnWorkTree | null;
@@ -28,8 +28,8 @@ export interface GitPlanRequest extends SourcedSettings {
 }
 
 /**
- * Checks the settings that need git, and decides where a new task's own work tree will be. Starts git
- * only if a setting asks for it; makes nothing.
+ * Checks the settings that need git, and decides where a new task's own work tree will be. Starts git only if a setting
+ * needs it. Creates nothing.
  */
 export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
   const { settings, sources, cwd, env, startDir, taskId } = request;
@@ -40,7 +40,7 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
   const git = gitWith(env);
   const opened = await openRepository(cwd, git);
   if (opened.kind === 'none') {
-    // A task that is to work apart must not work in the user's own files instead.
+    // A task that is to have its own work tree must not work in the user's files instead.
     const names = new Set([...asking, ...(isNew ? [sources.worktree.where] : [])]);
     const problem = `${[...names].join(', ')} ${names.size === 1 ? 'needs' : 'need'} a git work tree, and ${opened.why}.`;
     return { workTree, problems: [problem] };
@@ -57,7 +57,7 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
     const isThere = name === '' || (await hasFolder({ repository, git }, tree.base, name));
     return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
   } catch (error) {
-    // Such as a file in the place of the folder for the work trees.
+    // For example, a file in the place of the folder for the work trees.
     if (!(error instanceof GitError) && errorCode(error) === '') throw error;
     return { workTree, problems: [`--worktree is not possible here: ${messageOf(error)}.`] };
   }
@@ -74,7 +74,7 @@ function noFolder({ settings, sources }: GitPlanRequest, name: string): string {
   return `${sources.cwd.where} expects a folder that is committed, since --worktree brings nothing else along; ${base} has none called ${name}.`;
 }
 
-/** The settings of git that flags turn on, as the flags were written. */
+/** Returns the flags that turn on settings of git, as the user wrote them. */
 function gitFlags({ settings, sources }: SourcedSettings): readonly string[] {
   const isOn = (name: SettingName): boolean => {
     const value: unknown = settings[name];

@@ -10,8 +10,8 @@ import { filesThatMatch } from '../workspace/file-marks.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /**
- * Returns why the task's own work tree does not have the plan file that lies where the task is started, as a
- * sentence; null if it has it, or will have it. A plan that is nowhere yet is the agent's to write.
+ * Returns why the task's own work tree lacks the plan file that exists where the task is started, as a sentence; null
+ * if the plan is there or will be. If the plan exists nowhere, the agent is to write it.
  */
 export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   const { workTree: tree, cwd, settings, sources, gitEnv } = plan;
@@ -40,7 +40,7 @@ export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   return null;
 }
 
-/** Returns what a path inside a folder leads over: each link, and the file unless it lies elsewhere. */
+/** Returns each link on the way to a file in a folder, and the file itself unless a link leads out of the folder. */
 function stepsTo(folder: string, file: string): readonly string[] {
   const links: string[] = [];
   let at = folder;
@@ -51,7 +51,7 @@ function stepsTo(folder: string, file: string): readonly string[] {
     links.push(at);
     const target = readlinkSync(at);
     const next = path.resolve(path.dirname(at), target);
-    // It leads there from the new work tree as well.
+    // Such a link leads to the same place from the new work tree.
     if (path.isAbsolute(target) || !isInside(folder, next)) return links;
     rest.unshift(...path.relative(folder, next).split(path.sep));
     at = folder;
@@ -59,7 +59,7 @@ function stepsTo(folder: string, file: string): readonly string[] {
   return [...links, at];
 }
 
-/** Rejects with a `UsageError` if `--setup` has not brought the plan along. Without it, that is known before. */
+/** Rejects with a `UsageError` if `--setup` has not created a missing plan. A run without it is checked earlier. */
 export async function requirePlanAfterSetup(plan: RunPlan): Promise<void> {
   const why = plan.settings.setup === null ? null : await planLeftBehind(plan);
   if (why !== null) throw new UsageError([why]);

@@ -18,10 +18,10 @@ import {
 } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 
-/** Far below the limit of `claude`, which refuses standard input over 10 MB. */
+/** This is far below the limit of `claude`, which refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;
 
-/** The settings of a requested run, and the sources of its prompt that the settings do not contain. */
+/** The settings of a requested run, and further sources of its prompt. */
 export interface PromptRequest extends RequestedSettings {
   /** Reads all of standard input, for the prompt `-`. If absent, standard input counts as empty. */
   readonly readStdin?: () => Promise<Uint8Array>;
@@ -74,7 +74,7 @@ export async function readPrompt(
   return bytes;
 }
 
-/** Returns a prompt that asks for the work in a task file; null, with a new problem, if it cannot. */
+/** Returns a prompt that asks for the work in a task file; null if this is impossible, with a new problem. */
 function promptFromTask(
   file: string,
   { vault, rules }: PromptPlaces,
@@ -161,7 +161,7 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-/** Returns a warning about a prompt that is sent as it is, although its bytes are not UTF-8; null without one. */
+/** Returns a warning that a prompt is not UTF-8, although it is sent unchanged; null if it is UTF-8. */
 export function promptNotice(bytes: Uint8Array): string | null {
   return isUtf8(bytes)
     ? null
@@ -172,10 +172,10 @@ function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }
 
-/** In bytes. */
+/** The most that is read of a prompt for a name, in bytes. */
 const FIRST_WORDS = 20_000;
 
-/** Returns the beginning of a prompt, for a name; empty if it cannot be read yet. */
+/** Returns the beginning of a prompt, from which a name is made; empty if it cannot be read yet. */
 export function firstWords(prompt: string | null, promptFile: string | null): string {
   if (prompt !== null) return prompt === '-' ? '' : prompt.slice(0, FIRST_WORDS);
   if (promptFile === null) return '';

@@ -25,16 +25,16 @@ import { planGit } from './git-plan.ts';
 import { outerEnvironment } from './outer-environment.ts';
 import { firstWords, type PromptRequest, readPrompt } from './prompt-source.ts';
 
-/** What the user asked for, not checked yet. */
+/** What the user asked for, before any check. */
 export interface RunRequest extends StoredRun, PromptRequest {
   readonly env: NodeJS.ProcessEnv;
   /** Whether the task file requires that a person approves the work before it begins. */
   readonly approvalRequired?: boolean;
-  /** The work tree of its own that a resumed task has; null if it has none, absent for a new task. */
+  /** The resumed task's own work tree; null if it has none, absent for a new task. */
   readonly workTree?: OwnWorkTree | null;
   /**
-   * Creates a task id for a prompt and a state folder; called if neither a setting nor a task file gives one. The
-   * prompt is empty if it is on standard input.
+   * Creates a task id for a prompt and a state folder, if neither a setting nor a task file gives one. The prompt is
+   * empty if it is on standard input.
    */
   readonly newTaskId: (prompt: string, stateDir: string) => string;
 }
@@ -44,13 +44,13 @@ export interface RunPlan extends StoredRun {
   readonly taskId: string;
   readonly policy: Policy;
   readonly prompt: Uint8Array;
-  /** The regular file to read the prompt from each time; null if the prompt never changes. */
+  /** The regular file from which the prompt is read each time; null if the prompt never changes. */
   readonly promptFile: string | null;
   readonly vault: string;
   readonly stateDir: string;
-  /** The folder in which the agent works: with `workTree`, one in there. */
+  /** The folder in which the agent works; it lies in `workTree` if there is one. */
   readonly cwd: string;
-  /** The work tree of the task's own, which need not exist yet; null if it has none. */
+  /** The task's own work tree, which need not exist yet; null if it has none. */
   readonly workTree: OwnWorkTree | null;
   /** Path of the key that the user named; null for the default key. */
   readonly keyFile: string | null;
@@ -235,7 +235,7 @@ function lookUp(name: string, vault: string, cwd: string): string {
   return !existsSync(inVault) && existsSync(inCwd) ? inCwd : inVault;
 }
 
-/** With an empty `TZ` the runtime names no zone, contrary to its type, and its clock shows UTC. */
+/** Returns the machine's time zone. If `TZ` is empty, the runtime names none, contrary to its type, and uses UTC. */
 function machineZone(): string {
   const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone ?? 'UTC';

@@ -17,7 +17,7 @@ export function taskFacts(plan: RunPlan): TaskFacts {
   };
 }
 
-/** Returns what the state says of settings that a resume may change at once. */
+/** Returns the part of a task's state that comes from settings and that a resume may change at once. */
 export function changingFacts({ policy, taskType, vault }: RunPlan) {
   return {
     task_type: taskType,
@@ -29,17 +29,17 @@ export function changingFacts({ policy, taskType, vault }: RunPlan) {
   };
 }
 
-/** Returns the beginning of a plan's prompt, for people. */
+/** Returns the beginning of a plan's prompt, to be shown to people. */
 export function promptPreview(plan: RunPlan): string {
   return maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000);
 }
 
-/** The whole prompt of a plan as text. */
+/** Returns the whole prompt of a plan as text. */
 export function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-/** Returns what says which flags of a resume allow what was refused. */
+/** Returns a function that names the flags of a resume that allow the refused tools. */
 export function allowing({ settings, policy }: Pick<RunPlan, 'settings' | 'policy'>) {
   return (refused: readonly string[]) => remedyForRefused(refused, settings, policy.agent);
 }

@@ -34,7 +34,7 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
   return { kind: isNote(path.join(folder, noteName(config))) ? 'trusted' : 'untrusted' };
 }
 
-/** Returns the first of these paths that has a note, for any content; otherwise null. Never throws. */
+/** Returns the first of these paths for which there is a note, for any content; null if there is none. Never throws. */
 export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): string | null {
   const folder = trustFolder(env);
   if (folder === null || unsafeStore(folder) !== null) return null;

@@ -22,9 +22,9 @@ const OF_COMPONENT = ['/tmp/claude', path.join(homeFolder(process.env) ?? '/', '
 
 /**
  * Returns a function that computes the mounts of each command from the paths as they are then. It leaves out missing
- * paths: the component would make a stub in the tree, or drop the rule without a word. A rule of `planned` counts only
- * while its path leads where it leads now, since the agent could put a link there. `warn` is called once for each rule
- * that no longer counts. `tmp` is the temporary folder of the command.
+ * paths: the component would make a stub in the tree, or ignore the rule. A rule of `planned` counts only while its
+ * path leads where it leads now, since the agent could put a link there. `warn` is called once for each rule that no
+ * longer counts. `tmp` is the temporary folder of the command.
  */
 export function mountsBy(
   planned: SandboxRules,

@@ -30,8 +30,8 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *       sockets/  the helper's TMPDIR
  *       empty/    the helper's current folder
  *
- * Where TMPDIR is another folder, a link in /tmp leads there: a run that did not see another one would remove
- * placeholders under its feet, and with them the mounts.
+ * If TMPDIR is not /tmp, a link in /tmp leads to the folder, so that all runs see each other: a run that missed
+ * another one would remove the placeholders that the other's mounts need.
  */
 
 /** The folder of one run with a sandbox. */

@@ -7,25 +7,25 @@ import { isUntold, modifiedAt, readStateFile } from './state-file.ts';
 import { inHistory, moveToHistory, type TaskPaths } from './task-folder.ts';
 
 /*
- * What becomes of an earlier run of a task: it is archived, set aside, or restored if its driver died
- * between completing it and announcing that.
+ * An earlier run of a task is archived, set aside as corrupt, or restored if its driver died between completing it and
+ * announcing this.
  */
 
-/** Renames a completed task of the same id in the history, so that it stays there under its start time. */
+/** Renames a completed task of the same id in the history: the new name contains its start time. */
 export function archiveNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);
   const hasState = existsSync(old.stateFile);
   if (!hasState && !existsSync(old.folder)) return;
-  // The folder belongs to this run: a driver was killed after moving it and before moving the state.
+  // The folder in the history belongs to this run: a driver was killed after moving it and before moving the state.
   if (!hasState && !existsSync(paths.folder)) return;
   moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
 }
 
 /**
- * Archives an older task of the same id as `<id>.<started_at>`, so that a new run starts without a state
- * and nothing is lost. A corrupt state is renamed to `<id>.json.corrupt-<time>`. Returns whether there
- * was an older task. Throws `StateTooNewError` if a newer ralph has written it, or the system's error.
+ * Archives an older task of the same id as `<id>.<started_at>`, so that a new run starts without a state and nothing is
+ * lost. Renames a corrupt state to `<id>.json.corrupt-<time>`. Returns whether there was an older task. Throws
+ * `StateTooNewError` if a newer ralph wrote its state, or the system's error.
  */
 export function archivePrevious(paths: TaskPaths): boolean {
   restoreUnannounced(paths);
@@ -42,9 +42,8 @@ export function archivePrevious(paths: TaskPaths): boolean {
 }
 
 /**
- * Restores a completed task from the history if its driver was killed before the ending was announced:
- * it was only half moved, or its memory still exists. Call it only if nobody drives the task. Throws the
- * system's error.
+ * Restores a completed task from the history if its driver was killed before it announced the ending: the task was only
+ * half moved, or its memory still exists. Call this only if the task has no driver. Throws the system's error.
  */
 export function restoreUnannounced(paths: TaskPaths): void {
   const moved = inHistory(paths, taskName(paths));
@@ -65,7 +64,7 @@ export function setAside(stateFile: string, modifiedAt: string): string {
   return aside;
 }
 
-/** Returns the name of a task's files: its id, followed by a time in some of the history. */
+/** Returns the name of a task's files: its id, which a time may follow in the history. */
 function taskName(paths: TaskPaths): string {
   return path.basename(paths.folder);
 }

@@ -6,12 +6,12 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 /** The files beside the state; they do not change during a run. */
 export interface TaskFiles {
   readonly prompt: Uint8Array;
-  /** JSON texts, not sealed yet. */
+  /** A JSON text that is not sealed yet, as are the next ones. */
   readonly settings: string;
   readonly baseline: string;
   /** Null if the task has no snapshots. */
   readonly gitSetup: string | null;
-  /** Null without checks. */
+  /** Null if the task has no checks. */
   readonly deciders: string | null;
 }
 
@@ -55,7 +55,7 @@ function fileBeside(place: string, content: string | Uint8Array): FileBeside {
     isChanged() {
       const now = fingerprint(place);
       if (now === seen) return false;
-      // A backup may change only the file's times, so the content decides.
+      // A backup may change only the file's times, so its content decides.
       if (!holds(place, Buffer.from(content))) return true;
       seen = now;
       return false;

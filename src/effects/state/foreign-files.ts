@@ -6,9 +6,8 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
- * Returns the files beside a task's state that this user's ralph did not write. Files that are
- * missing or damaged are not included: their readers report that. Memories are not included, because
- * ralph acts only on sealed ones.
+ * Returns the files beside a task's state that this user's ralph did not write. Leaves out missing or damaged files,
+ * which their readers report, and memories, since ralph acts only on sealed ones.
  */
 export function foreignFiles(
   folder: string,

@@ -39,7 +39,7 @@ export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   waiting_approval: 'paused_awaiting_approval',
 };
 
-/** A longer text is not taken for a prompt. */
+/** A file longer than this does not count as a prompt. */
 const PROMPT_MAX_BYTES = MB;
 
 /** The defaults of these tools, for fields that are missing. */
@@ -60,8 +60,8 @@ interface Foreign {
 }
 
 /**
- * Reads a parsed state file of another tool as a task; returns null if it is not one. The task id
- * is the file's name, whatever the file says, because that is where the task is looked for.
+ * Reads a parsed state file of another tool as a task; returns null if it is not one. The task id is the file's name,
+ * even if the content names another id, because the task is looked up by the file's name.
  */
 export function readForeignState(value: JsonObject, file: string): TaskState | null {
   if (numberAt(value, 'schema_version') !== null) return null;
@@ -147,7 +147,7 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
   );
   const iteration = countAt(value, 'iteration') ?? 0;
   const taskFile = stringAt(value, 'task_file');
-  // The text of its file is the only prompt of such a task.
+  // The text of the task file is the only prompt of such a task.
   const fileText = taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES);
   return {
     taskId: stringAt(value, 'task_id') ?? '',
@@ -235,7 +235,7 @@ function globsOf(value: JsonObject): readonly string[] {
   return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
 }
 
-/** Returns the id of the file's task, whose name may end with a time in the history; or null. */
+/** Returns a file's task id; null if it is invalid. In the history, a time may follow the id in the file's name. */
 function idHere(taskId: string, file: string): string | null {
   const stem = path.basename(file, '.json');
   if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;

@@ -3,7 +3,7 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { namedTaskId } from '../../core/task/task-id.ts';
 import { inHistory, taskPaths } from './task-folder.ts';
 
-/** Draws an id for a prompt that no task of the state folder has, open or in the history. */
+/** Returns a random id for a prompt that no task of the state folder has, neither open nor in the history. */
 export function freeTaskId(prompt: string, stateDir: string): string {
   const words = maskSecrets(prompt);
   for (;;) {

@@ -27,18 +27,18 @@ import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
  *
  *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "deciders": "{…}", "prompt": "…" }
  *
- * Left out is what only this machine can use: the driver, since the claim is the fleet's; the length of the log,
- * since no log travels; the events, since they are stored beside the packed state; the settings, since a leg plans
- * from what was submitted; and the setup of git, since another machine has a clone of its own.
+ * Parts that other machines cannot use are left out: the driver, since the fleet has the claim; the length of the log,
+ * since the log stays here; the events, which are stored beside the packed state; the settings, since each worker takes
+ * them from the submitted task; and the setup of git, since each machine has its own clone.
  */
 
-/** A forged row must not fill the memory or the disk. */
+/** The largest unpacked size, so that a forged row of the database cannot fill the memory or the disk. */
 const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs a step that the loop has handed over, whether or not the disk had room for it. Throws a
- * `StateCorruptedError` if a file beside the state was changed by somebody else.
+ * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if a
+ * file beside the state was changed by another program.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;
@@ -54,16 +54,16 @@ export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8A
     memory: memoryOf(state),
     baseline: beside('baseline'),
     deciders: beside('deciders'),
-    // Any bytes may be in it.
+    // The prompt may contain any bytes, and `latin1` keeps them.
     prompt: prompt.toString('latin1'),
   };
   return gzipSync(JSON.stringify(packed));
 }
 
 /**
- * Lays a packed task out in a folder that has no task of this id, sealed with this machine's key, so that it is resumed
- * as if it had been stopped here. `change` changes its state first. Throws `StateTooNewError` if a newer ralph packed
- * it, `StateCorruptedError` if it is not a packed task of this id or too large, or the system's error.
+ * Writes the files of a packed task, sealed with this machine's key, so that it is resumed as if it had been stopped
+ * here. The state folder must not have a task of this id. `change` changes the state first. Throws `StateTooNewError`
+ * if a newer ralph packed it, `StateCorruptedError` if it is too large or no task of this id, or the system's error.
  */
 export function unpackState(
   paths: TaskPaths,
@@ -96,17 +96,17 @@ export function unpackState(
     const json = stepJson({ task: state, memory, logBytes: 0, events: [] });
     write(beside(name), seal.close(json, fileOf('memory', state)));
   }
-  // Last: a task without a state file is not there.
+  // The state file is written last, since the task exists only with it.
   write(paths.stateFile, seal.close(stateJson(state), STATE));
   return state;
 }
 
-/** Returns the state of a packed task, and writes nothing. Throws as `unpackState` does. */
+/** Returns the state of a packed task. Writes nothing. Throws as `unpackState` does. */
 export function packedTask(paths: TaskPaths, packed: Uint8Array): TaskState {
   return readPacked(paths, packed).state;
 }
 
-/** Returns a packed task whose time is over `ms` milliseconds later. Throws as `unpackState` does. */
+/** Returns a packed task with a time limit that is `ms` milliseconds later. Throws as `unpackState` does. */
 export function withMoreTime(paths: TaskPaths, packed: Uint8Array, ms: number): Uint8Array {
   const { fields, state } = readPacked(paths, packed);
   const later = { ...objectAt(fields, 'state'), timeout_at: laterBy(state.timeout_at, ms) };
@@ -137,7 +137,7 @@ function fieldsOf(paths: TaskPaths, packed: Uint8Array): JsonObject {
   return fields;
 }
 
-/** Returns the JSON of a sealed object without its seal, or null if the text is no object. */
+/** Returns the JSON of a sealed object without its seal; null if the text is no object. */
 function unsealed(text: string | null): string | null {
   const object = text === null ? null : parseObject(text);
   if (object === null) return null;

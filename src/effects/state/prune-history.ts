@@ -7,20 +7,19 @@ import { namesIn } from '../files/folder.ts';
 import { numberAt, stringAt } from '../files/json-fields.ts';
 import { isRealFolder, readStateObject } from './task-list.ts';
 
-/** An old task or file that was removed, or that only `dryRun` has kept. */
+/** An old task or file that was removed, or with `dryRun` would be. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
   readonly name: string;
   readonly bytes: number;
-  /** Why it could not be removed; null if it is gone, and with `dryRun`. */
+  /** Why it was not removed; null if it was, or if only `dryRun` kept it. */
   readonly failure: string | null;
 }
 
 /**
- * Removes from the history the tasks that ended before an instant (in milliseconds), and older
- * files set aside as corrupt. With `dryRun` it only lists them. It keeps open tasks, links,
- * everything outside the history, files that a newer ralph has written, and the tasks in `staying`,
- * each with the reason.
+ * Removes from the history the tasks that ended before an instant (in milliseconds), and older files set aside as
+ * corrupt. With `dryRun`, only lists them. Keeps open tasks, links, everything outside the history, files written by a
+ * newer ralph, and the tasks in `staying`, which gives the reason for each.
  */
 export function* pruneHistory(
   stateDir: string,
@@ -51,7 +50,7 @@ export function* pruneHistory(
 interface Old {
   readonly kind: Pruned['kind'];
   readonly name: string;
-  /** In the order of removal. */
+  /** The files in the order of removal. */
   readonly files: readonly string[];
 }
 
@@ -67,7 +66,7 @@ function oldTasks(history: string, beforeMs: number): Old[] {
     if (!state?.isFile() && !logs?.isDirectory()) return [];
     const endedMs = state?.isFile() ? endOf(stateFile, state) : (logs?.mtimeMs ?? null);
     if (endedMs === null || endedMs >= beforeMs) return [];
-    // The state goes last: if this is interrupted, the next run finds the rest through it.
+    // The state is removed last: after an interruption, the next call finds the rest through it.
     const files = [
       ...(logs?.isDirectory() ? [folder] : []),
       ...(state?.isFile() ? [stateFile] : []),
@@ -87,7 +86,7 @@ function oldCorrupt(folder: string, beforeMs: number): Old[] {
     });
 }
 
-/** Returns when a task ended, by its state or the file's time; null if a newer ralph wrote it. */
+/** Returns when a task ended, from its state or the file's time; null if a newer ralph wrote the state. */
 function endOf(stateFile: string, stats: Stats): number | null {
   const state = readStateObject(stateFile);
   const version = state === null ? null : numberAt(state, 'schema_version');
@@ -108,7 +107,7 @@ function bytesOf(file: string): number {
   return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
 }
 
-/** Removes files and folders; returns why that failed, or null. The targets of links stay. */
+/** Removes files and folders; returns why this failed, or null. Keeps the targets of links. */
 function remove(files: readonly string[]): string | null {
   try {
     for (const file of files) rmSync(file, { recursive: true, force: true });

@@ -27,10 +27,10 @@ import type { Seal } from '../trust/seal.ts';
 
 const FOLDER = 'requests';
 
-/** How often to poll: without a folder, or with one on a network, there are no file events. */
+/** How often to poll: a missing folder, or one on a network, has no file events. */
 const POLL_MS = 1_000;
 
-/** Most files and characters that one poll reads; the rest waits for the next one. */
+/** The most files and characters that one poll reads; the others wait for the next poll. */
 const FILES_AT_ONCE = 1_000;
 const CHARS_AT_ONCE = MB;
 
@@ -45,7 +45,7 @@ type Kind = TaskRequest['kind'];
 
 /** The requests to one driver, noticed as they arrive. */
 export interface RequestBox extends Requests {
-  /** Aborts when the loop is asked to end its running iteration and stop. */
+  /** Aborts when a request asks the loop to end its running iteration and stop. */
   readonly stop: AbortSignal;
   /** Stops watching. */
   close(): void;
@@ -69,7 +69,7 @@ export function watchRequests(
     watcher?.close();
     watcher = null;
   };
-  // Synchronous, so that no two calls overlap.
+  // This is synchronous, so that no two calls overlap.
   const look = (): void => {
     // The folder may be deleted and created again: the new one must be watched again.
     if (!existsSync(folder)) unwatch();
@@ -96,11 +96,11 @@ function tryRead(file: string): string | null {
   return ifPossible(() => readFirstBytes(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString());
 }
 
-/** Removes the requests of this kind; returns whether there were any. */
+/** Removes the requests of this kind. Returns whether there were any. */
 function take(folder: string, kind: Kind): boolean {
   const names = namesOf(folder, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
-    // If removing fails, the request is only repeated, which is harmless.
+    // If a file cannot be removed, the request is only repeated, which is harmless.
     tryToRemove(path.join(folder, name));
   }
   return names.length > 0;
@@ -108,7 +108,7 @@ function take(folder: string, kind: Kind): boolean {
 
 /** Reads hints and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
-  /** Names already read. The name of a file that cannot be removed stays, so that it is not read again. */
+  /** The names of files that were read. That of a file that cannot be removed stays, so it is read only once. */
   const seen = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
@@ -147,7 +147,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
 export function pendingProgress(taskFolder: string): ProgressReport | null {
   const folder = path.join(taskFolder, FOLDER);
   const name = namesOf(folder, 'progress').at(-1);
-  // Null if a driver has removed it meanwhile.
+  // The text is null if a driver has removed the file meanwhile.
   const text = name === undefined ? null : tryRead(path.join(folder, name));
   return text === null ? null : readReport(text);
 }
@@ -165,7 +165,7 @@ const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Names a hint for its signature: with task and file, so that no copy of it counts as new. */
+/** Returns the name of a hint for its signature: it contains the task and the file, so that no copy counts as new. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }
@@ -183,8 +183,8 @@ function readHint(content: string, folder: string, name: string, seal: Seal): Hi
 }
 
 /**
- * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO
- * instant; a seal proves who wrote a hint. Rejects with `CommandError`.
+ * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO instant. A seal
+ * proves who wrote a hint. Rejects with `CommandError`.
  */
 export async function leaveRequest(
   taskFolder: string,
@@ -225,7 +225,7 @@ function endingOf(kind: Kind): string {
   return kind === 'tell' ? 'md' : 'json';
 }
 
-/** The requests of one kind, oldest first. */
+/** Returns the names of the requests of one kind, oldest first. */
 function namesOf(folder: string, kind: Kind): readonly string[] {
   return fileNamesIn(folder).filter(
     (name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${endingOf(kind)}`),

@@ -18,9 +18,8 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 import { parseState } from './state-schema.ts';
 
 /**
- * What the loop needs, beyond the task's state, to resume as if it had never stopped: its current step,
- * and what the next prompt must say. It has a file of its own, because it contains the agent's messages
- * at full length.
+ * The facts beyond the task's state that the loop needs to resume as if it had never stopped: its current step, and
+ * what the next prompt must say. They have their own file, because they contain the agent's messages at full length.
  */
 export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseRequested'>;
 
@@ -31,19 +30,19 @@ export interface SavedStep {
   readonly memory: LoopMemory;
   /** Length of the running iteration's log, in bytes; anything after it was written after this step. */
   readonly logBytes: number;
-  /** Events to be published once this step was saved. */
+  /** Events to be published once this step is saved. */
   readonly events: readonly RalphEvent[];
 }
 
 /** Two files alternate, so that one step is always complete while the next is written. */
 const NAMES = ['memory-1.json', 'memory-2.json'] as const;
 
-/** Returns the memory to write to: not the one that the state file on disk names. */
+/** Returns the name of the memory to write to: the one that the state file on disk does not name. */
 export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
-/** Returns the path of the memory file `name`; null if that is null or not a memory's name. */
+/** Returns the path of the memory file `name`; null if `name` is null or no name of a memory. */
 export function memoryFile(taskFolder: string, name: string | null): string | null {
   return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
 }
@@ -53,7 +52,7 @@ export function memoryOf(state: LoopState): LoopMemory {
   return memory;
 }
 
-/** Returns the text of a memory file, not sealed yet. Throws if it is too long to be read again. */
+/** Returns the text of a memory file before it is sealed. Throws if it is too long to be read again. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
   const json = `${safeJson(fields)}\n`;
@@ -92,7 +91,7 @@ function readStep(file: string, seal: Seal): SavedStep | null {
   const { text, fields, memory } = found;
   const task = parseState(objectAt(fields, 'task'));
   if (task === null || !seal.isClosed(text, fileOf('memory', task))) return null;
-  // The seal proves that this user's ralph wrote them, so they need no validation.
+  // The seal proves that this user's ralph wrote the events, so they need no validation.
   const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
   return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
 }
@@ -109,7 +108,7 @@ export function readNamedStep(
   const found = file === null ? null : readMemory(file);
   if (found === null) return null;
   const { fields, memory } = found;
-  // A memory of another step than the state is ignored.
+  // A memory of a different step than the state is ignored.
   if (numberAt(objectAt(fields, 'task') ?? {}, 'save') !== save) return null;
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
   const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
@@ -120,12 +119,12 @@ export function readNamedStep(
   };
 }
 
-/** Several times the number of events in one step. */
+/** This is several times the number of events in one step. */
 const MOST_EVENTS = 20;
 
 /**
- * Whether an event belongs to this task and is not its ending, which is taken from the state. Other
- * fields are not checked, because the user has trusted the task.
+ * Whether an event belongs to this task and is not its ending, which is taken from the state. Other fields need no
+ * check, because the user has trusted the task.
  */
 function isOfStep(event: JsonObject, taskId: string): boolean {
   return (
@@ -142,11 +141,11 @@ function isOfStep(event: JsonObject, taskId: string): boolean {
  */
 const MEMORY_MAX_BYTES = 64 * MB;
 
-/** Removes what is only needed to resume a task. Throws the system's error. */
+/** Removes the files that are needed only to resume a task. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
   // No driver will read the requests any more.
   rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
-  // The memory in use goes last: while it exists, the task can still be resumed.
+  // The memory in use is removed last: while it exists, the task can still be resumed.
   removeFreeMemories(taskFolder, inUse);
   removeFreeMemories(taskFolder);
 }
@@ -158,7 +157,7 @@ export function removeFreeMemories(taskFolder: string, inUse: string | null = nu
   }
 }
 
-/** Returns the memory in the field of a parsed JSON object; null if it is missing, or fields of it are. */
+/** Returns the memory in a parsed JSON object; null if it is missing or incomplete. */
 export function memoryIn(fields: JsonObject): LoopMemory | null {
   const memory = objectAt(fields, 'memory');
   return memory !== null && isMemory(memory) ? memory : null;

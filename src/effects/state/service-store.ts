@@ -20,22 +20,22 @@ import {
   taskPaths,
 } from './task-folder.ts';
 
-/** The state files of tasks without a running loop, in one state folder. Keeps nothing in memory. */
+/** The state files of the tasks in one state folder that have no running loop. Nothing is kept in memory. */
 export interface ServiceStore {
-  /** Reads a task, also from the history. Throws the system's error if a file cannot be read. */
+  /** Reads a task, which may be in the history. Throws the system's error if a file cannot be read. */
   find(taskId: string): { readonly file: StateFile; readonly paths: TaskPaths };
   /** Returns every readable task that is not in the history. */
   open(): readonly TaskState[];
   /** Archives the previous task of this id, if there is one, and writes a new one. */
   create(task: TaskState, files: NewTaskFiles): Promise<void>;
   save(task: TaskState): Promise<void>;
-  /** Stores the text that an iteration hands on to the next, at full length. */
+  /** Stores the text that an iteration passes on to the next, at full length. */
   saveContext(taskId: string, text: string): Promise<void>;
-  /** Returns the text that the last iteration handed on, or null if there is none. */
+  /** Returns the text that the last iteration passed on; null if there is none. */
   context(taskId: string): string | null;
   /** Moves a task to the history; resolves to its new paths. */
   archive(taskId: string): Promise<TaskPaths>;
-  /** Returns where the task's file has arrived since the start, or null if it has not. */
+  /** Returns the path to which the task's file has been moved since the start; null if it has not. */
   arrived(task: TaskState): Promise<string | null>;
   /** Appends an event to the journal. Ignores errors, so that a broken journal stops no task. */
   append(event: RalphEvent): void;
@@ -44,13 +44,13 @@ export interface ServiceStore {
 /** The files beside a new task's state. */
 interface NewTaskFiles {
   readonly prompt: Uint8Array;
-  /** A JSON text. */
+  /** A JSON text that is not sealed yet. */
   readonly settings: string;
 }
 
-/** The file with the text that the last iteration handed on. */
+/** The file with the text that the last iteration passed on. */
 const CONTEXT_FILE = 'context.md';
-/** A program's text is never shortened; no agent accepts a longer prompt than this. */
+/** The limit for this text, which is never shortened: no agent accepts a longer prompt. */
 const CONTEXT_MAX_BYTES = 16 * MB;
 
 /** All paths are absolute. */
@@ -59,7 +59,7 @@ interface StorePlace {
   readonly stateDir: string;
   /** The key that the program named; null for the user's own. */
   readonly keyFile: string | null;
-  /** Where the file of a task must arrive if the task names no folder of its own. */
+  /** The folder to which the file of a task must be moved, unless the task names a folder of its own. */
   readonly doneFolder: string;
 }
 
@@ -105,7 +105,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
     save(task) {
       const { stateFile } = pathsOf(task.task_id);
       const before = readStateFile(stateFile, seal);
-      // Sealing a state that somebody else has written would vouch for all of it.
+      // Sealing a state that another program wrote would vouch for all its content.
       const isForeign = before.kind === 'task' && !before.isOwn;
       const json = stateJson(task);
       return writeFileAtomic(stateFile, isForeign ? json : seal.close(json, STATE));
@@ -139,7 +139,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
   };
 }
 
-/** Returns where the task's file must arrive; null if it has no file to watch. */
+/** Returns the path to which the task's file must be moved; null if the task has no file to watch. */
 function donePathOf({ watch_file, done_folder }: TaskState, place: StorePlace): string | null {
   if (watch_file === null) return null;
   const folder = done_folder === '' ? place.doneFolder : path.resolve(place.vault, done_folder);

@@ -20,11 +20,11 @@ export type StateFile =
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }
-  /** A newer ralph has written it; it is neither read nor moved. */
+  /** A newer ralph wrote the file; it is neither read nor moved. */
   | { readonly kind: 'too-new'; readonly version: number }
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
-/** About twenty times the size of ralph's largest states; other tools' may contain whole outputs. */
+/** About twenty times the size of ralph's largest states; the states of other tools may contain whole outputs. */
 export const STATE_READ_MAX_BYTES = MB;
 
 /**
@@ -61,7 +61,7 @@ function isNamedFor(file: string, taskId: string): boolean {
   return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
 }
 
-/** Returns the state from the newest step beside it, or null if no step is complete. */
+/** Returns the state in the newest step beside a state file; null if no step is complete. */
 function rebuiltState(file: string, seal: Seal): TaskState | null {
   const { name, dir } = path.parse(file);
   const step = newestStep(path.join(dir, name), name, seal);
@@ -69,8 +69,8 @@ function rebuiltState(file: string, seal: Seal): TaskState | null {
 }
 
 /**
- * Returns the newest step of an open task, from its state file and its memories: after a kill or a power
- * cut, one may be older than the other. `step` is null if no memory is complete.
+ * Returns the newest step of an open task, from its state file and its memories: after a kill or a power cut, one may
+ * be older than the others. `step` is null if no memory is complete.
  */
 export function readNewestStep(
   paths: TaskPaths,
@@ -79,16 +79,16 @@ export function readNewestStep(
 ): { readonly state: TaskState; readonly step: SavedStep | null } {
   const step = newestStep(paths.folder, state.task_id, seal);
   if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
-  // A full disk had room only for how the task ended.
+  // The disk was full, and had room only for how the task ended.
   if (state.memory === null && state.save > step.task.save) return { state, step: null };
-  // The same step, but the state file may have a newer heartbeat.
+  // Both contain the same step, but the state file may have a newer heartbeat.
   if (step.task.save === state.save) return { state, step };
   return { state: step.task, step };
 }
 
 /**
- * Whether a completed task's driver died before its ending was announced: its memory still exists.
- * Throws the system's error.
+ * Whether a completed task's driver died before it announced the ending: the memory still exists. Throws the system's
+ * error.
  */
 export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);

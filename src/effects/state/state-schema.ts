@@ -17,13 +17,13 @@ import {
 } from '../../core/task/task-state.ts';
 
 /*
- * A state file must contain an id, a status and a start time. Every other field that is missing or
- * malformed gets its initial value, so that a task can be resumed even if somebody has edited its state.
+ * A state file must contain an id, a status and a start time. Every other field that is missing or malformed gets its
+ * initial value, so that a task can be resumed even after an edit of its state.
  */
 
 const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z.nullable(schema), null);
 
-/** Built when the first state is read: a new task reads none, and its agent need not wait for this. */
+/** Built when the first state is read: a new task reads none, so its agent need not wait for this. */
 let built: ReturnType<typeof buildSchema> | null = null;
 
 function buildSchema() {
@@ -31,7 +31,7 @@ function buildSchema() {
   const count = z.number().check(z.int(), z.nonnegative());
   const amount = z.number().check(z.nonnegative(), z.maximum(1e15));
   /**
-   * A four-digit year only: arithmetic fails with instants at the limits of `Date`. No letters but T and Z:
+   * Only four-digit years: arithmetic with instants at the limits of `Date` fails. No letters except T and Z:
    * `Date.parse` ignores any text in brackets, and instants are shown on terminals.
    */
   const instant = z

@@ -36,7 +36,7 @@ export interface StoreRequest {
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
   readonly warn: (sentence: string) => void;
-  /** Told the first error for which the state cannot be kept. */
+  /** Called with the first error that prevents saving the state. */
   readonly onFailure: (error: unknown) => void;
   /** Makes the events published so far durable. */
   readonly syncEvents?: () => Promise<void>;
@@ -45,7 +45,7 @@ export interface StoreRequest {
 /** A reading of the clock: monotonic time, and how long ralph had been suspended by then. */
 type Reading = readonly [monotonicMs: number, heldUpMs: number];
 
-/** The task of a save, and when that was. */
+/** The task of a save, and the time of the save. */
 interface Saved {
   readonly task: TaskState;
   readonly since: Reading;
@@ -67,8 +67,8 @@ export interface TaskStore extends StateStore {
   /** Stops all writing, because another driver has taken over the task. */
   mute(): void;
   /**
-   * Records that the ending has been announced: removes the driver from the state and, if the task is
-   * archived, what was only needed to resume it.
+   * Records that the ending has been announced: removes the driver from the state and, if the task is archived, the
+   * files that were needed only to resume it.
    */
   published(): Promise<void>;
 }
@@ -100,15 +100,15 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   const { paths, seal, clock, task: run, warn, onFailure, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(paths.folder, request.files, seal, run);
-  /** Where everything is written: once the task is in the history, nothing more at its old place. */
+  /** The paths for all writes: those in the history once the task is there. */
   let places = paths;
   let warned = false;
   let muted = false;
-  /** The task as last saved by the loop, and when that was. */
+  /** The task as the loop last saved it, and the time of that save. */
   let last: Saved | null = null;
   let memoryName = run.memory;
   let saves = run.save;
-  /** The newest task of the loop, as long as the state file does not have it. */
+  /** The newest task of the loop while the state file does not contain it; otherwise null. */
   let unsaved: Saved | null = null;
   let seen: string | null = null;
   let synced: Promise<unknown> = Promise.resolve();
@@ -170,18 +170,18 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     return sync;
   };
 
-  /** Does `again` in the room of the memories that are not in force, if a full disk has none for `action`. */
+  /** Runs `action`. If that fails, as on a full disk, removes the memories that are not in use and runs `again`. */
   const inMoreRoom = async <T>(action: () => Promise<T>, again = action): Promise<T> =>
     action().catch(async () => {
-      // The memory in force must be durable before.
+      // The memory in use must be durable first.
       await synced;
       removeFreeMemories(places.folder, memoryName);
       return again();
     });
 
-  /** Saves how the task ended without its last step, for which a full disk has no room. */
+  /** Saves how the task ended, without its last step, for which a full disk has no room. */
   const writeEnd = async ({ task: ended, since }: Saved): Promise<void> => {
-    // The memory in force is of a step before. A completed task is announced with it; any other would repeat it.
+    // The memory in use is of an earlier step. Only a completed task keeps it, to be announced: others would repeat it.
     const task =
       ended.status === 'completed'
         ? { ...ended, memory: memoryName, save: saves }
@@ -204,7 +204,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
 
-  /** Writes the other memory along with the first one, so that a disk that fills up has room for the end. */
+  /** Writes the other memory together with the first one, so that a disk that fills up later has room for the end. */
   const holdRoom = (name: string, json: string): Promise<readonly (() => Promise<void>)[]> =>
     overwriteFile(path.join(places.folder, name), json).then(
       (sync) => [sync],
@@ -216,7 +216,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     events: readonly RalphEvent[],
     since: Reading,
   ): Promise<void> => {
-    // The folder may have been deleted while the loop runs, and created again by a request.
+    // The folder may have been deleted during the run, and created again by a request.
     if (!existsSync(path.join(places.folder, 'prompt.md'))) {
       await prepare();
       memoryName = null;
@@ -240,7 +240,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       last = { task, since };
       unsaved = null;
     } finally {
-      // Also after an error, because the syncs close the files.
+      // This is done even after an error, because the syncs close the files.
       makeDurable([...syncs, syncEvents]);
     }
   };
@@ -255,7 +255,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         try {
           await writeStep(state, events, since);
         } catch (error) {
-          // No later save would make up for a failure of the last one.
+          // No save follows the last one, so its failure must be dealt with here.
           if (!isEnd) throw error;
           await writeStep(state, events, since).catch(() => writeEnd(saved));
         }
@@ -274,8 +274,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     archive: () =>
       attempt(async () => {
         await synced;
-        // In the history a task that is shown as running would seem to have lost its driver. If there is no room
-        // to say how it ended, it stays where it is, and a resume finishes it.
+        // In the history, a task with the status `running` would seem to have lost its driver. If there is no room to
+        // save how it ended, it stays where it is, and a resume finishes it.
         if (unsaved !== null) await writeEnd(unsaved);
         archiveNamesake(places);
         places = await retryBusy(() => inMoreRoom(async () => moveToHistory(places, run.task_id)));

@@ -28,8 +28,8 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 }
 
 /**
- * Creates the state folder, which a `.gitignore` hides from git, and the task's own folder in it. Throws
- * the system's error, or an error if others can write to a folder.
+ * Creates the state folder, which a `.gitignore` hides from git, and the task's folder in it. Throws the system's
+ * error, or an error if other users can write to a folder.
  */
 export function makeTaskFolder(paths: TaskPaths): void {
   refuseLink(paths.folder, paths.stateDir);
@@ -55,7 +55,7 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   refuseLink(paths.history, paths.stateDir);
   makePrivateFolder(paths.history);
   let free = name;
-  // If our folder is gone and the history has one without a state, that is ours: a driver was killed
+  // If this task's folder is gone and the history has one without a state, that is the task's: a driver was killed
   // between the two moves.
   const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
   for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
@@ -68,7 +68,7 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   return moved;
 }
 
-/** Throws if a folder is a link out of the state folder, as an agent may have created it. */
+/** Throws if a folder is a link out of the state folder, which an agent may have created. */
 function refuseLink(folder: string, stateDir: string): void {
   if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }

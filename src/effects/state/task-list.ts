@@ -14,7 +14,7 @@ import {
 } from './state-file.ts';
 import { stateNames, taskPaths } from './task-folder.ts';
 
-/** A task found in the state folder or its history, whatever its state file turns out to be. */
+/** A task found in the state folder or its history, even if its state file turns out to be unreadable. */
 export interface TaskEntry {
   /** The file's name without its extension; in the history, a time may follow the task's id. */
   readonly name: string;
@@ -26,14 +26,13 @@ export interface TaskEntry {
 
 export interface ListedTasks {
   readonly open: readonly TaskEntry[];
-  /** Tasks of the history; from `listTasks`, the newest first. */
+  /** Tasks of the history; in the result of `listTasks`, the newest first. */
   readonly ended: readonly TaskEntry[];
 }
 
 /**
- * Returns the open tasks, and those of the history that were written last: `newest` is their number.
- * No others are read, because there may be thousands. Ignores links. Throws a `CommandError` if a
- * folder cannot be read.
+ * Returns the open tasks, and the `newest` tasks of the history that were written last. Reads no others, because there
+ * may be thousands. Ignores links. Throws a `CommandError` if a folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): ListedTasks {
   return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);
@@ -68,7 +67,7 @@ export function countEnded(stateDir: string): number {
 
 /** Returns the ids of all tasks, open and in the history, each once. Reads no state. */
 export function taskIdsIn(stateDir: string): readonly string[] {
-  // In the history a name may end in the start time of an earlier run of the same id.
+  // In the history, a name may end with the start time of an earlier run of the same id.
   const ended = archivedNames(historyOf(stateDir)).map((name) => name.replace(RUN_TIME, ''));
   return [...new Set([...stateNames(readNames(stateDir)), ...ended])].sort();
 }
@@ -117,7 +116,7 @@ function* runsOf(stateDir: string, taskId: string, seal: Seal | null): Generator
 
 /** Returns the runs in the history whose name is the id and a time, newest first. */
 function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntry[] {
-  // An id may contain dots: `a.b` may be another task or a run of `a`; only the file shows which.
+  // An id may contain dots: `a.b` may be another task or a run of `a`; only the state in the file shows this.
   return archivedNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
@@ -149,7 +148,7 @@ function archivedNames(history: string): string[] {
   return isRealFolder(history) ? stateNames(readNames(history)) : [];
 }
 
-/** Returns the names in a folder, without their types, which would take twice as long. */
+/** Returns the names in a folder. Does not read their types, which would take twice as long. */
 function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -43,7 +43,7 @@ export function openTaskLogs(stateDir: string, taskId: string): TaskLogs | null 
 
 const isOver = (): boolean => true;
 
-/** A loop whose logs are being read: it may end at any time, and its folder move to the history. */
+/** A loop whose logs are being read: it may end at any time, and then its folder moves to the history. */
 interface Loop {
   readonly folder: () => string;
   /** Whether the logs are complete. */
@@ -86,7 +86,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
 async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPiece> {
   let last = 0;
   for (;;) {
-    // Asked before reading: once the loop has ended, no more iterations are added.
+    // Checked before reading: once the loop has ended, no more iterations are added.
     const isEnd = loop.isOver();
     const number = iterationsIn(loop.folder()).find((each) => each > last && each >= (only ?? 0));
     if (number === undefined || number > (only ?? number)) {
@@ -122,7 +122,7 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
   }
 }
 
-/** Opens a log. It tries twice, since the folder may move between finding and opening it. */
+/** Opens a log. Tries twice, since the folder may move between finding and opening the log. */
 function openIn(loop: Loop, name: string): LogTail | null {
   return openLogTail(path.join(loop.folder(), name)) ?? openLogTail(path.join(loop.folder(), name));
 }

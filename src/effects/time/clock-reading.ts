@@ -1,6 +1,6 @@
 import { monotonicMs } from './monotonic.ts';
 
-/** Two clocks at one moment, in milliseconds. The monotonic one stands still while the machine sleeps; the wall clock may be set. */
+/** Two clocks at one moment. The monotonic clock stops while the machine sleeps; the wall clock can be set. */
 export interface ClockReading {
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -11,7 +11,7 @@ export function momentNow(): ClockReading {
   return { wallMs: Date.now(), monotonicMs: monotonicMs() };
 }
 
-/** Returns the milliseconds since a moment by the clock that says more. */
+/** Returns the milliseconds since a moment, by the clock that shows more of them. */
 export function msSince(then: ClockReading, now: ClockReading = momentNow()): number {
   return Math.max(now.wallMs - then.wallMs, now.monotonicMs - then.monotonicMs);
 }

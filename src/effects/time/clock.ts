@@ -3,7 +3,7 @@ import type { Clock, RunClock } from '../../loop/ports.ts';
 import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS } from './patient-timer.ts';
 
-/** Longest timer of a wait: Node fires one over 2^31 ms at once, and a short one notices a sleep. */
+/** The longest timer of a wait: Node fires a timer over 2^31 ms at once, and a short one notices a sleep. */
 const LONGEST_STEP_MS = 30_000;
 
 /**
@@ -32,7 +32,7 @@ export function startClock(): RunClock & { close(): void } {
   return { ...systemClock, heldUpMs: holdUps.totalMs, close: holdUps.close };
 }
 
-/** Only a late timer shows a suspension, which is counted too short by at most one step. */
+/** Only a timer that fires late shows a suspension, which is counted too short by at most one step. */
 const STEP_MS = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export function countHoldUps() {
     dueMs = monotonicMs() + STEP_MS;
   }, STEP_MS).unref();
   return {
-    // The late timer may not have fired yet.
+    // Counts a suspension even if the late timer has not fired yet.
     totalMs(): number {
       takeOff();
       return Math.round(totalMs);

@@ -1,7 +1,6 @@
 /**
- * Returns the milliseconds of a clock that is never set. On Linux it stands still while the machine
- * sleeps; on macOS it runs on. Used instead of `performance.now()`, whose first call makes Node load
- * nine of its modules.
+ * Returns the milliseconds of a clock that cannot be set. On Linux it stops while the machine sleeps; on macOS it
+ * continues. Used instead of `performance.now()`, whose first call makes Node load nine of its modules.
  */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

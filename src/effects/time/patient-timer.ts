@@ -1,6 +1,6 @@
 import { monotonicMs } from './monotonic.ts';
 
-/** A timer that is later than this shows that ralph was suspended: a busy machine delays it less. */
+/** A timer that is later than this shows that ralph was suspended: on a busy machine, timers are less late. */
 export const HELD_UP_MS = 1_000;
 
 /**

@@ -4,7 +4,7 @@ import { HELD_UP_MS, startPatientTimer } from './patient-timer.ts';
 
 export interface WorkLimits {
   readonly iterationMs: number;
-  /** Longest silence; null means no limit. */
+  /** The longest silence of the agent; null means no limit. */
   readonly idleMs: number | null;
   readonly taskMs: number;
 }
@@ -23,9 +23,9 @@ export interface WorkClock {
   stop(): void;
 }
 
-/** Node fires longer timers at once. */
+/** In Node, a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A suspension of the machine shows only in a timer that fires late; of each, at most one step stays uncounted. */
+/** The longest time between two checks. Only a late timer shows a suspension, and it misses up to one step. */
 const LONGEST_STEP_MS = 30_000;
 const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;
@@ -102,7 +102,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
 
   arm();
   return {
-    // Does not restart the timer: when that fires, `arm` computes how long the silence really was.
+    // The timer is not restarted: when it fires, `arm` computes how long the silence really was.
     alive() {
       subtractHoldUp();
       quietSinceMs = workedMs();

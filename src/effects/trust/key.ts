@@ -7,9 +7,8 @@ import { homeFolder } from '../files/home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
- * The key with which this user's ralph recognises what it wrote itself. It is outside every vault,
- * so that write access to a vault is not enough to forge a task; an agent with a shell of the same
- * user can still read it.
+ * The key with which this user's ralph recognises files that it wrote. It is outside every vault, so that write access
+ * to a vault is not enough to forge a task. An agent with a shell of the same user can still read the key.
  */
 
 /** A secret of at least 32 bytes, and where it comes from. */
@@ -50,8 +49,8 @@ export function keyFlag(
 }
 
 /**
- * Reads the key. `named` is the file the user named, or null for the user's own key, which is
- * created if it is missing and `create` is set. Never throws.
+ * Reads the key. `named` is the file that the user named; null for the user's own key, which is created if it is
+ * missing and `create` is true. Never throws.
  */
 export function readKey(
   named: string | null,
@@ -90,7 +89,7 @@ function unreadable(file: string, error: unknown): string {
   return `cannot read or create the key ${file} (${messageOf(error)}); set its folder with XDG_STATE_HOME, or name a key with --key-file.`;
 }
 
-/** Reads a key. Opens the file only once, so that the checked file is the one that is read. */
+/** Reads a key. Opens the file only once, so that the file that is checked is the one that is read. */
 function readSecret(file: string): Buffer {
   return withRegularFile(file, 0, (descriptor, size) => {
     const stats = fstatSync(descriptor);

@@ -10,7 +10,7 @@ export function distrust(stats: Stats): string | null {
     return `it belongs to another user (${stats.uid})`;
   }
   if ((stats.mode & 0o002) !== 0) return 'everyone can write to it; fix that with chmod o-w';
-  // Many systems give each user a group of their own, and make files writable for it by default.
+  // Many systems give each user a group of their own, and let this group write to new files by default.
   const isOwnGroup = stats.gid === process.getgid?.() && stats.gid === stats.uid;
   if ((stats.mode & 0o020) !== 0 && !isOwnGroup) {
     return 'its group can write to it; fix that with chmod g-w';

@@ -87,7 +87,7 @@ export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   };
 }
 
-/** The seal if there is no key: it seals no file, and takes no file as sealed. */
+/** The seal without a key: it seals no file, and accepts no file as sealed. */
 const NO_SEAL: Seal = {
   problem: null,
   sumOf: () => null,
@@ -95,5 +95,5 @@ const NO_SEAL: Seal = {
   isClosed: () => false,
 };
 
-/** Spaces may follow: a shorter text overwriting a longer one is padded with them. */
+/** Spaces may follow: a shorter text that overwrites a longer one is padded with them. */
 const SUM = /^"sum": ?"([0-9a-f]{64})"\s*\}\s*$/;

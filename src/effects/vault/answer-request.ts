@@ -7,7 +7,7 @@ import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
 import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
-/** Whether the folder of unanswered requests holds a regular file of this name. */
+/** Whether the folder of unanswered requests contains a regular file of this name. */
 export function isPending(vault: string, name: string): boolean {
   const isName = path.basename(name) === name && !name.startsWith('.');
   const file = path.join(vault, PENDING, name);

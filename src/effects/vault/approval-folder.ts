@@ -20,17 +20,16 @@ import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 const POLL_MS = 1_000;
 
 /**
- * Writes a request into `Pending_Approval`. Resolves to a record of the files that already have the
- * name of an answer: they do not count as the answer. Replaces an older request by ralph of the same
- * name; a file written by somebody else stays as the request. Rejects with the system's error, and if
- * the file is not regular or a folder is not safe to use.
+ * Writes a request into `Pending_Approval`. Resolves to a record of files that already have the name of an answer and
+ * do not count as the answer. Replaces an older request by ralph of the same name; a file that another program wrote
+ * stays as the request. Rejects with the system's error, or if the file is not regular or a folder is not safe to use.
  */
 export async function placeRequest(
   vault: string,
   approval: Approval,
   text: string,
 ): Promise<ThereBefore> {
-  // After a resume the earlier record counts: the request may have been answered since then.
+  // After a resume, the earlier record is used: the request may have been answered since then.
   const there: ThereBefore = approval.there_before ?? {
     approved: markOf(vault, APPROVED, approval.file),
     rejected: markOf(vault, REJECTED, approval.file),
@@ -106,7 +105,7 @@ export function awaitAnswer(
   });
 }
 
-/** Returns the answer, or null if there is none yet. If there are both, the rejection counts. */
+/** Returns the answer; null if there is none yet. If there are both answers, the rejection counts. */
 function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAnswer | null {
   const isNew = (folder: string, before: string | null | undefined): boolean => {
     const mark = markOf(vault, folder, file);

@@ -11,28 +11,28 @@ import { filesIn, IN_PROGRESS, NEEDS_ACTION } from './vault-folders.ts';
 /** The task file of a running task. */
 export interface KeptTaskFile {
   /**
-   * Puts the file back if the agent has removed, emptied, replaced or renamed it; resolves to what it had done,
-   * or null. Where the agent has moved it, it stays. Rejects with the system's error.
+   * Puts the file back if the agent has removed, emptied, replaced or renamed it, but not if the agent has moved it
+   * elsewhere. Resolves to what the agent had done, or null. Rejects with the system's error.
    */
   putBack(): Promise<PutBack | null>;
-  /** Removes the copy, except of a file that could not be put back. */
+  /** Removes the copy, unless the file could not be put back. */
   close(): void;
 }
 
 interface KeptRequest {
   readonly vault: string;
-  /** Absolute. */
+  /** The absolute path of the file. */
   readonly file: string;
   /**
-   * Absolute path of a copy. It is there if an earlier driver has died, or could not put the file back; then this one
-   * can.
+   * The absolute path of a copy. A copy that an earlier driver left, because it died or could not put the file back, is
+   * used.
    */
   readonly copy: string;
-  /** Whether a file of this name has come into the done folder. */
+  /** Whether a file of this name has arrived in the done folder. */
   readonly hasArrived: () => Promise<boolean>;
 }
 
-/** The file as it was seen last, open: so it can be told whether it still has a name. */
+/** The file as last seen. It stays open, so that ralph can tell whether it still has a name. */
 interface Held {
   readonly descriptor: number;
   readonly links: number;
@@ -40,8 +40,7 @@ interface Held {
 }
 
 /**
- * Keeps a task file, whose text is nowhere else. A file that has another name is told from one that was removed
- * by its number of links.
+ * Keeps a task file, whose text exists nowhere else. Its number of links shows whether the file was renamed or removed.
  */
 export function keepTaskFile(request: KeptRequest): KeptTaskFile {
   const { vault, file, copy, hasArrived } = request;
@@ -70,7 +69,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
     isOwed = false;
     const isNew = text?.equals(bytes) !== true;
     text = bytes;
-    // Without a copy the file can still be put back by this driver.
+    // If the copy cannot be written, this driver can still put the file back.
     if (isNew) await writeFileAtomic(copy, bytes).catch(() => undefined);
     return null;
   };
@@ -89,7 +88,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       if (held !== null) text = newerText(held) ?? text;
       if (text === null || (await hasArrived())) return null;
       isOwed = true;
-      // The folder of the state may be gone, too.
+      // Errors are ignored, since the state folder may be gone, too.
       await writeFileAtomic(copy, text).catch(() => undefined);
       if (leadsOut(path.dirname(file), vault))
         throw new Error(`${IN_PROGRESS} leads out of the vault`);
@@ -98,7 +97,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       if (from === 'elsewhere') return forget();
       const there = lstatSync(file, { throwIfNoEntry: false });
       const isInTheWay = there !== undefined && !there.isFile();
-      // Passes over the vault leave a name that ends like this alone.
+      // A pass over the vault ignores names that end with `~`.
       const aside = `${file}.before-${new Date().toISOString().replace(/\D/g, '')}~`;
       if (isInTheWay) await promises.rename(file, aside);
       if (from === null) await write(bytes);
@@ -121,7 +120,7 @@ interface Seen extends Held {
   readonly bytes: Buffer;
 }
 
-/** Opens and reads a file; null if it is not there, no regular file, too large or not readable. */
+/** Opens and reads a file; null if it is missing, not a regular file, or not readable. */
 function open(file: string): Seen | null {
   return ifPossible(() => {
     const { descriptor, size } = openRegular(file, constants.O_NOFOLLOW);
@@ -135,7 +134,7 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.toString().trim() === '';
 }
 
-/** Returns what is in an open file now, which may have lost its name since; null if that is blank or not readable. */
+/** Returns the current text of an open file, which may have lost its name; null if it is blank or unreadable. */
 function newerText({ descriptor }: Held): Buffer | null {
   return ifPossible(() => {
     const { size } = fstatSync(descriptor);
@@ -145,8 +144,8 @@ function newerText({ descriptor }: Held): Buffer | null {
 }
 
 /**
- * Returns the path of a file in a work folder of the vault that the agent has given another name there,
- * `elsewhere` if it was moved to another place, and null if it has lost its name.
+ * Returns the new path of a file that the agent has renamed within the work folders of the vault, `elsewhere` if it was
+ * moved to any other place, and null if it has lost its name.
  */
 function otherName(vault: string, file: string, { descriptor, links }: Held): string | null {
   const own = fstatSync(descriptor, { bigint: true });

@@ -17,7 +17,7 @@ export interface NoteFile {
   readonly text: string;
 }
 
-/** Matches the end of a note's name, or of the temporary file that a killed driver left of a note. */
+/** Matches the end of the name of a note, or of a note's temporary file that a killed driver left. */
 const REST = /^\d{8}T\d{6}Z\.md(?:\.\d+-[0-9a-f]{8}\.tmp)?$/;
 
 /**
@@ -38,17 +38,16 @@ export async function writeNote(note: NoteFile): Promise<string> {
   return file;
 }
 
-/** A task whose notes go. */
+/** A task whose notes are to be removed. */
 interface NotedTask {
   readonly vault: string;
   readonly taskId: string;
-  /** Where its state lies as long as it is open. */
+  /** The path of the task's state file while the task is open. */
   readonly stateFile: string;
 }
 
 /**
- * Removes the notes of a task, and leaves those that a person has changed. Ignores errors: a note that stays does
- * no harm.
+ * Removes the notes of a task, except those that a person has changed. Ignores errors: a remaining note does no harm.
  */
 export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
   for (const note of openNotes(vault)) {
@@ -58,7 +57,7 @@ export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
   }
 }
 
-/** Whether a note is about the task with this state file; a note whose state folder is gone is that of a moved vault. */
+/** Whether a note is about the task with this state file. If the note's state folder is gone, the vault has moved. */
 function isAbout(text: string, stateFile: string): boolean {
   const front = readFrontMatterFields(splitFrontMatter(text).frontMatter ?? '');
   const fields = new Map('fields' in front ? front.fields : []);
@@ -77,14 +76,14 @@ function isAbout(text: string, stateFile: string): boolean {
 /** The last line of the front matter: the hash of the note without this line. */
 const SUM = /^sum: "([0-9a-f]{64})"\n(?=---$)/m;
 
-/** Returns a note with the sum by which it is known that nobody has changed it. */
+/** Returns a note with a checksum that shows whether the note was changed. */
 function withSum(text: string): string {
   const { frontMatter } = splitFrontMatter(text);
   if (frontMatter === null) return text;
   return text.replace(/\n(?=---$)/m, () => `\nsum: "${sha256Of(text)}"\n`);
 }
 
-/** Whether a note is not as ralph wrote it. One that is half-written is ralph's own. */
+/** Whether a person has changed a note. A half-written note is ralph's own. */
 function isChanged(file: string): boolean {
   if (file.endsWith('.tmp')) return false;
   const text = tryReadText(file, MB);
@@ -95,7 +94,7 @@ function isUnchanged(text: string): boolean {
   return SUM.exec(text)?.[1] === sha256Of(text.replace(SUM, ''));
 }
 
-/** Returns a note without what differs each time that it is written. */
+/** Returns a note without the parts that differ each time it is written. */
 export function noteContent(text: string): string {
   return text.replace(SUM, '').replace(/^created: .*$/m, '');
 }

@@ -31,7 +31,7 @@ export function watchPending(
   let before = naming().filter(
     (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),
   );
-  // A person is asked one thing at a time: further requests wait for the next iteration.
+  // Only one request at a time is shown to a person: the others wait for the next iteration.
   let notAskedYet: readonly string[] = [];
   return {
     mark() {
@@ -63,8 +63,8 @@ function isAbout(taskId: string, name: string, text: string): boolean {
 }
 
 /**
- * Whether the text contains the task id as a separate word: `test` does not name `t`, and neither
- * `nightly-2` nor `nightly.2` names `nightly`. `more` matches the characters that continue a word.
+ * Whether the text contains the task id as a separate word: `test` does not contain `t`, and neither `nightly-2` nor
+ * `nightly.2` contains `nightly`. `more` matches the characters that continue a word.
  */
 function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');

@@ -7,18 +7,17 @@ import { errorCode, makePrivateFolder, writeFileAtomic } from '../files/write-fi
 import { taskPaths } from '../state/task-folder.ts';
 
 /*
- * For each vault file, `<state>/.rescue/stuck_<stem>.json` records what several rescue runs have done.
- * `.rescue` is not a valid task id, so nothing mistakes the folder for a task. A failed rescue is
- * identified by the start of its run, so that counting it twice, for example after a crash, has no
- * effect.
+ * For each file of the vault, `<state>/.rescue/stuck_<stem>.json` records its rescues: the attempts, over several runs,
+ * to finish a stuck task. `.rescue` is not a valid task id, so the folder is never taken for a task. A failed rescue is
+ * identified by the start of its run, so that counting it twice, for example after a crash, has no effect.
  */
 
 const record = z.object({
-  /** Runs that began before this ISO instant no longer count; null if all count. */
+  /** Runs that began before this ISO instant no longer count; null if all runs count. */
   since: z.nullable(z.string()),
   /** Start times of the failed runs, as ISO instants. */
   failed: z.array(z.string()),
-  /** Whether a rescue pass is allowed to resume the task that the file itself belongs to. */
+  /** Whether a rescue is allowed to resume the task that the file itself belongs to. */
   is_ours: z.boolean(),
 });
 
@@ -26,12 +25,12 @@ type RescueRecord = z.infer<typeof record>;
 
 const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 
-/** Returns the record of a rescue; an empty one if the file is missing or damaged. Throws other errors. */
+/** Returns the record of a rescue; an empty record if the file is missing or damaged. Throws other errors. */
 export function readRescueRecord(stateDir: string, rescueId: string): RescueRecord {
   try {
     return record.parse(parseObject(readTextWithin(fileOf(stateDir, rescueId), MB)));
   } catch (error) {
-    // If the record is lost, an earlier rescue is at worst tried again.
+    // Without its record, an earlier rescue is at worst tried again.
     if (['', 'ENOENT', 'ENOTDIR', 'EFBIG'].includes(errorCode(error))) return NEW;
     throw error;
   }
@@ -68,7 +67,7 @@ export function rescueRecords(stateDir: string) {
     },
     /** Closes the record, so that a new file of the same name starts over. `at` is an ISO instant. */
     async close(rescueId: string, at: string): Promise<void> {
-      // Without a state file, no failed run can be counted again.
+      // Without a state file, no failed run can be counted again, so no record is needed.
       const isOver = !existsSync(taskPaths(stateDir, rescueId).stateFile);
       if (isOver) await promises.rm(fileOf(stateDir, rescueId), { force: true });
       else await change(rescueId, () => ({ ...NEW, since: at }));

@@ -26,7 +26,7 @@ export function splitFrontMatter(text: string): TaskFileText {
     : { frontMatter: null, body: text };
 }
 
-/** Leaves room for front matter above the longest permitted text (1 MB). */
+/** The limit leaves room for front matter above the longest permitted text (1 MB). */
 export const TASK_FILE_MAX_BYTES = 2 * MB;
 
 /** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow links. */
@@ -51,7 +51,7 @@ export function readTaskText(name: string, vault: string, cwd: string): string |
 
 /** A task file of the vault. */
 interface TaskFile {
-  /** Absolute. */
+  /** The absolute path of the file. */
   readonly file: string;
   /** The text without its front matter. */
   readonly body: string;
@@ -78,7 +78,7 @@ export function readTaskFile(
   return { file, body, prompt, taskId: taskIdOfFile(file) };
 }
 
-/** Returns the file's stem as task id. If that is not valid, replaces characters and adds a hash. */
+/** Returns the file's name without extension as a task id. In an invalid id, replaces characters and adds a hash. */
 export function taskIdOfFile(file: string): string {
   const stem = path.parse(file).name;
   if (isTaskId(stem)) return stem;
@@ -98,9 +98,8 @@ export function taskFilePrompt(name: string, body: string, rules: MaterialRules)
 }
 
 /**
- * Moves a file into a folder of the vault. Never overwrites a file: if the name is taken, the new name is
- * `name-2.md` and so on. Resolves to the new path. Rejects with the system's error, and if the folder is a
- * link out of the vault.
+ * Moves a file into a folder of the vault. Never overwrites a file: if the name is taken, the new name is `name-2.md`
+ * and so on. Resolves to the new path. Rejects with the system's error, or if the folder is a link out of the vault.
  */
 export async function moveWithin(vault: string, file: string, folderName: string): Promise<string> {
   const folder = path.join(vault, folderName);
@@ -134,7 +133,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Removes the old name if a process died after the link. Resolves to false if `target` is another file. */
+/** Removes the old name if a process died after the link. Resolves to false if `target` is a different file. */
 async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];

@@ -9,9 +9,9 @@ import { distrust } from '../trust/owner.ts';
 const STATE_FOLDER = '.ralph_state';
 
 /**
- * Returns the folder that is the vault if nobody names one: in a git work tree the nearest one with a state folder of
- * this user, up to the root of the work tree, and otherwise `here`. Outside of git only `here` counts: a run in
- * `~/work/new` must not end up in `~/work`.
+ * Returns the vault if the user names none: in a git work tree, the nearest folder with a state folder of this user, up
+ * to the root of the work tree, and otherwise `here`. Outside of git, it is always `here`: a run in `~/work/new` must
+ * not use `~/work`.
  */
 export function vaultAbove(here: string): string {
   const root = findGitAbove(here);
@@ -26,7 +26,7 @@ export function tasksAbove(vault: string): string | null {
   return above(vault).find(hasTasks) ?? null;
 }
 
-/** Lists the folders above one, the nearest first. */
+/** Lists the folders above a folder, the nearest first. */
 function above(folder: string): readonly string[] {
   return upward(realPath(folder)).slice(1);
 }

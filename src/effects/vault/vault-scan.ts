@@ -26,7 +26,7 @@ import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
 import { APPROVED, REJECTED } from './vault-folders.ts';
 
-/** A vault, and where the states of its tasks are stored. */
+/** A vault, and the folder with the states of its tasks. */
 export interface VaultPlace {
   /** `vault` and `stateDir` are absolute paths. */
   readonly vault: string;
@@ -50,7 +50,7 @@ export function lookAtVault(
     foundIn(place.vault, folder).flatMap((found) => {
       const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
-      // A folder or a hidden file must not make a task file of the same name count as a namesake.
+      // Only task files count for `hasNamesake`, not a folder or a hidden file.
       const isTask = file.kind === 'regular' && !file.name.startsWith('.');
       if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
@@ -67,7 +67,7 @@ export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileF
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-/** A name in a folder. If it is not UTF-8, `name` is escaped and `bytes` is the real name; else null. */
+/** A name in a folder. If it is not UTF-8, `name` is escaped, and `bytes` is the real name; otherwise null. */
 interface FoundName {
   readonly name: string;
   readonly bytes: Buffer | null;
@@ -209,7 +209,7 @@ function taskOf(
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
-  // The task belongs to another file whose name gives the same task id.
+  // Such a task belongs to a different file whose name gives the same task id.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
   // Of the archived tasks, only a completed one says something about the current file.
   if (archived && state.status !== 'completed') return null;
@@ -218,7 +218,7 @@ function taskOf(
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
-  // There is no state whose origin could be doubted.
+  // Without a state, there is no doubt about who wrote it.
   isOwn: true,
   exitReason: null,
   startedAt: '',

@@ -57,7 +57,7 @@ export function writeNewConfig(vault: string, text: string): SetUp {
   }
 }
 
-/** What shows a project, with the command that runs its tests. */
+/** The files that identify a kind of project, each with the command that runs its tests. */
 const PROJECTS: readonly (readonly [file: string, testCommand: string])[] = [
   ['package.json', 'npm test'],
   ['pyproject.toml', 'pytest'],
@@ -67,8 +67,8 @@ const PROJECTS: readonly (readonly [file: string, testCommand: string])[] = [
 ];
 
 /**
- * Returns the command that runs the tests of a project, if the folder is the root of its git work tree; null for any
- * other folder, and for one that is a vault already.
+ * Returns the command that runs the tests of a project if the folder is the root of a git work tree; null for any other
+ * folder, and for a folder that is already a vault.
  */
 export function projectTests(folder: string): string | null {
   const has = (name: string): boolean => existsSync(path.join(folder, name));
