@@ -69,7 +69,7 @@ export interface GuardedRunner extends AgentRunner {
   dismissGuard(): void;
 }
 
-/** Returns a runner that starts the agent for each attempt, logs its output, and ends what it leaves. */
+/** Returns a runner that starts the agent for each attempt, logs its output, and ends leftover processes. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   const guard = keepGuard(options);

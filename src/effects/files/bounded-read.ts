@@ -61,9 +61,8 @@ export function withRegularFile<T>(
 }
 
 /**
- * Opens a regular file with additional flags, also for writing; the caller closes it. Never waits
- * for the other end of a pipe. Only the owner can access a file that it creates. Throws like
- * `readWithin`.
+ * Opens a regular file with additional flags, which can ask for writing; the caller closes it. Never waits for the
+ * other end of a pipe. Only the owner can access a file that this creates. Throws like `readWithin`.
  */
 export function openRegular(
   file: PathLike,
@@ -98,7 +97,7 @@ export function readBytes(descriptor: number, length: number, from: number | nul
   return bytes.subarray(0, used);
 }
 
-/** Hands over the bytes from `from` to `to`, a megabyte at a time; fewer at the file's end. */
+/** Passes the bytes from `from` to `to` to `use`, a megabyte at a time; fewer at the file's end. */
 export function readPieces(
   descriptor: number,
   from: number,

@@ -134,7 +134,7 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
     const first =
       live.find(isOwner) ?? live.find((other) => other !== null && other.ticket < ticket);
     if (first) return { by: first.driver };
-    // The other driver was suspended while claiming.
+    // The other driver was probably suspended while it was claiming the task.
     if (monotonicMs() - startedAtMs > LONGEST_WAIT_MS) return { by: someone?.driver ?? null };
     await sleep(POLL_MS);
   }

@@ -97,7 +97,7 @@ interface ToldMoney {
   readonly event: MoneyEvent;
 }
 
-/** Returns what a line tells about money on that day; null for nearly all lines. */
+/** Returns what a line says about money on that day; null for nearly all lines. */
 function readMoney(line: Buffer, { since, until }: LocalDay): ToldMoney | null {
   const [, name = '', at = ''] = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
   // Instants in the future, left by a clock that was wrong, would otherwise count on each day until then.

@@ -42,7 +42,7 @@ function wordsIn(command: string, depth: number): readonly string[] {
   const apart = shellWords(command.replace(SIGNS, ' ')) ?? command.split(/["'\s]+|[;&|<>()`{}]+/);
   const words = [...new Set([...whole, ...apart])].flatMap((word) => [
     word,
-    // The value in a word such as --script=tell.sh.
+    // For a word such as `--script=run.sh`, also the value.
     ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
   ]);
   const inner = words.filter((word) => depth > 0 && /[\s;&|<>()`]/.test(word) && word !== command);

@@ -12,7 +12,7 @@ import { gitWith, openRepository } from '../git/open-repository.ts';
 
 /** The checked settings about git. */
 export interface GitPlan {
-  /** The work tree that the task has or will have of its own; null without `--worktree`. */
+  /** The task's own work tree, which may not exist yet; null without `--worktree`. */
   readonly workTree: OwnWorkTree | null;
   readonly problems: readonly string[];
 }

@@ -17,7 +17,7 @@ export function startBeatClock(
   let empty = before(read(), sinceMs);
   let sent = empty;
   return {
-    /** Takes in a beat that was `ageMs` old when it was written into the pipe; ignores what is not a number. */
+    /** Takes a beat that was `ageMs` old when it was written into the pipe; ignores anything that is no number. */
     beat(ageMs: number): void {
       if (ageMs >= 0) sent = before(empty, ageMs);
     },

@@ -57,7 +57,7 @@ const GRACE_MS = 2_000;
 const LAST_WORDS_MS = 250;
 /** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;
-/** An agent may print its whole help after the line that says what is wrong. */
+/** An agent may print its whole help after the line that names the error. */
 const STDERR_TAIL_BYTES = 16_000;
 
 /*
@@ -115,7 +115,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   /** Ends the agent's process group after its result, which stays valid. */
   const linger = (): void => {
     if (life.ending !== null) return;
-    // An empty chunk makes the reader copy what it has seen so far: that memory will be reused.
+    // An empty chunk makes the reader copy the text that it refers to, because that memory will be reused.
     request.onHeard(Buffer.alloc(0));
     life.lingered = true;
     // The result and its cost are known. While a background task is alive, `claude` answers a gentler signal

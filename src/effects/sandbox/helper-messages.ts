@@ -1,6 +1,6 @@
 import type { Mounts } from './mounts.ts';
 
-/** What ralph asks of the helper of a sandbox. */
+/** A request of ralph to the helper of a sandbox. */
 export type HelperRequest =
   | {
       readonly kind: 'open';
@@ -15,7 +15,7 @@ export type HelperRequest =
   | { readonly kind: 'wrap'; readonly id: number; readonly line: string; readonly mounts: Mounts }
   | { readonly kind: 'catch-up'; readonly id: number };
 
-/** What the helper says. */
+/** A message of the helper to ralph. */
 export type HelperReport =
   | { readonly kind: 'opened' }
   | { readonly kind: 'failed'; readonly why: string }

@@ -19,7 +19,7 @@ export interface Helper {
   close(): Promise<void>;
 }
 
-/** What a helper is started with. */
+/** The options for starting a helper. */
 interface HelperOptions {
   /** Path of the bundled program. */
   readonly program: string;
@@ -44,7 +44,7 @@ const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOO
 /** Starts a helper. Rejects with the helper's reason if the component cannot be opened, or if it does not answer. */
 export async function startHelper(options: HelperOptions): Promise<Helper> {
   const { run, tools, component, hosts, unixSockets } = options;
-  // A session of its own: no signal from the terminal reaches it.
+  // The helper has its own session, so no signal from the terminal reaches it.
   const child = spawn(process.execPath, [options.program], {
     cwd: run.empty,
     detached: true,

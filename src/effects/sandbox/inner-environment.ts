@@ -70,8 +70,8 @@ const FIRST_OPTIONS = ' --new-session --die-with-parent ';
 const FILTER_FD = 8;
 
 /**
- * Returns a line of the component with options that its configuration does not offer: shared memory, semaphores and
- * message queues of its own, and a filter for the kernel. Throws if the line does not begin as expected.
+ * Returns a line of the component with options that its configuration does not offer: separate shared memory,
+ * semaphores and message queues, and a filter for the kernel. Throws if the line does not begin as expected.
  */
 export function withOwnKernelObjects(line: string, filter: string): string {
   const at = line.indexOf(FIRST_OPTIONS);

@@ -9,7 +9,7 @@ import { realPath } from '../files/real-path.ts';
 import { hiddenEntries } from './home-entries.ts';
 import { otherRunFolders, type RunFolder, temporaryFolders } from './run-folder.ts';
 
-/** What the component is told of the file system: existing paths without links. */
+/** The paths that the component gets for its mounts: all exist and contain no links. */
 export interface Mounts {
   readonly allowWrite: readonly string[];
   readonly denyWrite: readonly string[];

@@ -119,8 +119,8 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
 }
 
 /**
- * Probes again while what has to be hidden changes during a refused probe: another program may end at any
- * moment, and its socket is then no longer there to be hidden.
+ * Probes again if the paths to be hidden change during a refused probe: another program may end at any moment, and its
+ * socket then disappears.
  */
 async function probeUntilSteady(
   mountsNow: () => Mounts,
@@ -195,7 +195,7 @@ function createSandbox(
       if (as !== 'check' || place !== undefined) {
         return wrapIn(place?.temporary ?? run.tmp, own, command, as);
       }
-      // A check has caches of its own, so that the agent's caches cannot decide its result.
+      // A check has its own caches, so that the agent's caches cannot decide its result.
       const made = makeCheckFolder(run);
       const discard = (): Promise<void> => removeCheckFolder(made);
       try {

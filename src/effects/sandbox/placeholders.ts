@@ -9,10 +9,10 @@ import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.t
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
 
 /*
- * Only what exists can be mounted read-only. A missing `hooks` folder is made empty, and a missing
- * `commondir` is made with `.`, which git reads as what holds without it: an agent that writes
- * `.git/commondir` gives git another `config`, and the next `git status` of the user runs what it names. So
- * does one that writes `config.worktree`, where the repository has turned that on.
+ * Placeholders exist because only existing paths can be mounted read-only. A missing `hooks` folder is made empty, and
+ * a missing `commondir` is made with the text `.`, which changes nothing for git. Otherwise an agent could write
+ * `.git/commondir` to give git another `config`, and the user's next `git status` would run programs that it names. The
+ * same holds for `config.worktree`, if the repository has turned that on.
  */
 
 /** An entry that exists only for the sandbox: an empty folder, or a file of settings without effect. */

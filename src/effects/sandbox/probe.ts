@@ -24,8 +24,8 @@ import type { RunFolder } from './run-folder.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /*
- * A sandbox that is not shown to hold is not one: at each start a shell inside tries to write what is
- * denied, to see what is hidden, and to reach two servers of ralph's.
+ * Tests at each start that the sandbox holds: a shell inside tries to write to denied paths, to see hidden ones, and to
+ * reach two servers of ralph.
  */
 const ATTEMPTS = `
 name=$1 socat=$2 port=$3 socket=$4 work=$5
@@ -150,7 +150,7 @@ function outcomeOf(
       cwd: run.empty,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
-      // Its own process group can be ended as a whole, even if the sandbox does not hold what was started.
+      // The own process group can be killed as a whole, even if the sandbox does not hold.
       detached: true,
     });
     const end = (): void => killGroup(child.pid);
@@ -163,7 +163,7 @@ function outcomeOf(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint += text;
     });
-    // A shell that could not start reads no input. This error is ignored: the end of the shell tells what happened.
+    // A shell that could not start does not read its input. This error is ignored, since its end is handled below.
     child.stdin.on('error', () => {});
     child.stdin.end(lines.join(''));
     child.once('error', reject);

@@ -156,7 +156,7 @@ export function meetingPlace(): string {
   return realPath('/tmp');
 }
 
-/** The path by which other runs find this one: the folder itself, or a link to it. */
+/** Returns the path by which other runs find this run: its folder or, outside /tmp, a link to it. */
 function entryOf({ path: folder }: RunFolder): string {
   return path.join(meetingPlace(), path.basename(folder));
 }

@@ -3,9 +3,9 @@ import { messageOf } from '../../errors.ts';
 import type { HelperReport, HelperRequest } from './helper-messages.ts';
 
 /*
- * Ralph runs this program of its own: it holds the proxies of a sandbox and makes the commands. In ralph's
- * process, the component would have to change the current folder, and a crash of it would be one of ralph.
- * It ends when ralph does, however ralph ends, since the channel between them closes.
+ * The program of the helper: a separate process that holds the proxies of a sandbox and makes the command lines. Inside
+ * ralph's own process, the component would have to change the current folder, and its crash would end ralph. The helper
+ * ends whenever ralph does, since the channel between them closes.
  */
 
 /** The functions of the component that are used. */

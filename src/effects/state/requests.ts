@@ -17,7 +17,7 @@ import type { Seal } from '../trust/seal.ts';
 
 /*
  * Requests to a running loop from other processes. Each request is a file in the task's folder, so
- * the sender need not know the driver's pid, which another process may have got since.
+ * the sender need not know the driver's pid, which another process may have by now.
  *
  *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json     likewise

@@ -34,7 +34,7 @@ export interface SavedStep {
   readonly events: readonly RalphEvent[];
 }
 
-/** Two files alternate, so that one step is always complete while the next is written. */
+/** Two files alternate, so that one always holds a complete step while the other is written. */
 const NAMES = ['memory-1.json', 'memory-2.json'] as const;
 
 /** Returns the name of the memory to write to: the one that the state file on disk does not name. */

@@ -192,8 +192,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     unsaved = null;
   };
 
-  // The previous driver may have died between its last rename and the sync: the step taken over from it
-  // must be durable before the other memory is overwritten.
+  // The previous driver may have died between its last rename and the sync: its step must be durable before the other
+  // memory is overwritten.
   const inForce = memoryFile(paths.folder, run.memory);
   if (inForce !== null)
     makeDurable([

@@ -128,7 +128,7 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
  */
 function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
-  // If others can write to the folder, anybody could have answered.
+  // If other users can write to the folder, any of them could have answered.
   if (distrustPath(path.join(vault, folder)) !== null) return null;
   const stats = ifPossible(() => lstatSync(path.join(vault, folder, file), { bigint: true }));
   return stats?.isFile() === true ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;

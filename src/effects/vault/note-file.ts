@@ -76,7 +76,7 @@ function isAbout(text: string, stateFile: string): boolean {
 /** The last line of the front matter: the hash of the note without this line. */
 const SUM = /^sum: "([0-9a-f]{64})"\n(?=---$)/m;
 
-/** Returns a note with a checksum that shows whether the note was changed. */
+/** Returns a note with a checksum, which shows whether the note was changed later. */
 function withSum(text: string): string {
   const { frontMatter } = splitFrontMatter(text);
   if (frontMatter === null) return text;

@@ -61,8 +61,8 @@ interface TaskFile {
 }
 
 /**
- * Reads a task file, which is looked for in the vault and then in the working directory. Returns null
- * if it does not exist, and a problem (a verb phrase) if it cannot be a task file.
+ * Reads a task file from the vault or, if it is not there, from the working directory. Returns null if it does not
+ * exist, and a problem (a verb phrase) if it cannot be a task file.
  */
 export function readTaskFile(
   name: string,

@@ -29,7 +29,7 @@ export interface GitFolders {
   readonly stranger: string | null;
 }
 
-/** Finds the folders of git. `nested` are `.git` files and folders of git below what the agent may write. */
+/** Finds the folders of git. `nested` are `.git` files and folders of git where the agent may write. */
 export async function findGitFolders(
   workFolder: string,
   nested: readonly string[],

@@ -23,7 +23,7 @@ import { asText, asTreePath } from '../../git/tree-path.ts';
  * message there. Git itself makes no links except for `HEAD`, and only if it is told to.
  */
 
-/** Where links are looked for, as absolute paths. */
+/** The places where links are searched, as absolute paths. */
 export interface GitPlaces {
   /** Folders of git that the agent may write. */
   readonly folders: readonly string[];

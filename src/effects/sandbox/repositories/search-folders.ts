@@ -91,7 +91,7 @@ function lookInto(folder: string, { waiting, found, limits }: Search): void {
     for (let entry = listing.readSync(); entry !== null; entry = listing.readSync()) {
       const { name } = entry;
       if (PARTS_OF_GIT.includes(name)) parts.add(name);
-      // Some file systems do not tell capitals from small letters.
+      // Some file systems do not distinguish capitals from small letters.
       if (name.toLowerCase() === '.git') note(entry, 'git', entry.isDirectory() ? '' : 'no folder');
       const place = `${folder}/${name}`;
       if (!isOfPackages(folder) && (isNamed || isDangerous(entry, parent))) {
