@@ -66,7 +66,7 @@ export const opencodeAgent = jsonAgent({
   },
 });
 
-/** Reads a tool call. opencode reports it after its end, and a quick call even before the text that precedes it. */
+/** Reads a tool call. opencode reports a call after its end, and a quick one even before the preceding text. */
 function readTool(part: JsonObject, say: Sink): void {
   const state = objectAt(part, 'state') ?? {};
   const input = objectAt(state, 'input');

@@ -95,7 +95,7 @@ export function createConversation(
         listener.did({ kind: 'answered', id, how });
       }
     },
-    /** Call this with a report: a later report is about what follows this one. */
+    /** Call this after each report: the next one covers only what follows. */
     reported: (): void => {
       message.isLast = false;
     },

@@ -33,7 +33,7 @@ import {
 
 /** This process's claim on a task. No method throws. */
 export interface TaskClaim {
-  /** Writes a heartbeat; call it every `BEAT_MS`. If that fails, the next call tries again. */
+  /** Writes a heartbeat; call it every `HEARTBEAT_MS`. If that fails, the next call tries again. */
   renew(): void;
   /**
    * Whether this driver still has the task: false after another driver has taken it over because this one seemed dead.

@@ -6,7 +6,7 @@ import { journalLine } from './journal.ts';
 /** Only this much of the journal's end is searched: less was written since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 
-/** Returns those of a step's events that are missing in the journal. Never throws. */
+/** Returns those of a step's events that are missing from the journal. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],

@@ -172,7 +172,7 @@ function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
 }
 
-/** The most that is read of a prompt for a name, in bytes. */
+/** At most this much of a prompt is used to make a name. */
 const FIRST_WORDS = 20_000;
 
 /** Returns the beginning of a prompt, from which a name is made; empty if it cannot be read yet. */

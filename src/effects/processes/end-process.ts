@@ -88,7 +88,7 @@ export interface ProcessEnding {
   killNow(): void;
 }
 
-/** Ends a whole process tree. The first signal is sent at once; it takes at most about 5 s. */
+/** Ends a whole process tree within about 5 s. Sends the first signal at once. */
 export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnding {
   const { clock = monotonicMs } = options;
   const { steps = tree.isInner === undefined ? AGENT_ENDING : INNER_ENDING } = options;

@@ -12,7 +12,7 @@ export interface Lease {
   ageMs(): number;
   /** Calls the listener with each good beat and its age in milliseconds. Returns a function that ends this. */
   onBeat(listener: (ageMs: number) => void): () => void;
-  /** Resolves when the last beat is recent enough to start an agent. Rejects with a `RunDropped` without a claim. */
+  /** Resolves once the last beat is recent enough to start an agent; rejects with `RunDropped` on a lost claim. */
   fresh(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly stops: StopRequests;
-  /** Receives the whole output at once: each chunk's bytes, and the text that they complete. */
+  /** Receives the whole output as it arrives: the bytes of each chunk, and the text that they complete. */
   readonly onOutput?: (chunk: Buffer, text: string, stream: 'stdout' | 'stderr') => void;
   /** Puts the command into the sandbox; without it, the command runs as the user. */
   readonly confine?: Confine;

@@ -27,7 +27,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `births()` from just before the agent's start; if null, each time the processes are read. */
+  /** `births()` from just before the agent's start. If null, every look is a full sweep. */
   readonly birthsBefore?: number | null;
   /** Default: `countBirths`. */
   readonly births?: () => number | null;

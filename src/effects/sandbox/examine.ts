@@ -11,7 +11,7 @@ import { findTools } from './outer-programs.ts';
 import { isRestricted } from './probe.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Options of bwrap that start a program in its own namespaces, as the component does, and write nothing. */
+/** Options of bwrap that start a program in its own namespaces, like the sandbox, and write nothing. */
 const IN_NAMESPACES = [
   ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-net'],
   ...['--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/sh', '-c', ':'],

@@ -4,7 +4,7 @@ import type { Mounts } from './mounts.ts';
 export type HelperRequest =
   | {
       readonly kind: 'open';
-      /** The file to import the component from. */
+      /** The file from which to import the component, the package that makes the sandbox. */
       readonly component: string;
       readonly hosts: readonly string[];
       readonly unixSockets: boolean;

@@ -23,7 +23,7 @@ export interface Helper {
 interface HelperOptions {
   /** Path of the bundled program. */
   readonly program: string;
-  /** The file to import the component from. */
+  /** The file from which to import the component, the package that makes the sandbox. */
   readonly component: string;
   readonly tools: ToolFiles;
   readonly hosts: readonly string[];

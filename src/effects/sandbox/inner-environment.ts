@@ -27,8 +27,8 @@ export function variablesInside(tmp: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Waits, at most 2 s each, for the ports 3128 and 1080 that pass connections on to the proxies. The component starts
- * them beside the command, so the first connection of a quick command would be refused.
+ * Waits, at most 2 s each, for the ports 3128 and 1080 that pass connections on to the proxies. The component (the
+ * sandbox package) starts them beside the command, so the first connection of a quick command would be refused.
  */
 const PROXIES_LISTEN = [
   'for port in 0C38 0438; do tries=0',
@@ -55,8 +55,9 @@ export function innerLine(
 }
 
 /**
- * Sends private addresses through the proxy, too: the component exempts them, but inside, nothing answers there. Only
- * the sandbox's own servers are reached directly, unless a server on this machine outside is allowed.
+ * Returns a shell command that sends private addresses through the proxy. The component exempts them, but nothing
+ * answers there inside. Only the sandbox's own servers are reached directly, unless a server on this machine outside is
+ * allowed.
  */
 function noProxy({ allowNet }: SandboxRules): string {
   if (allowNet.some((rule) => isLoopback(rule.value))) return 'unset NO_PROXY no_proxy';

@@ -9,7 +9,7 @@ import { realPath } from '../files/real-path.ts';
 import { hiddenEntries } from './home-entries.ts';
 import { otherRunFolders, type RunFolder, temporaryFolders } from './run-folder.ts';
 
-/** The paths that the component gets for its mounts: all exist and contain no links. */
+/** The paths for the mounts of the component (the sandbox package): all exist and contain no links. */
 export interface Mounts {
   readonly allowWrite: readonly string[];
   readonly denyWrite: readonly string[];
@@ -73,8 +73,8 @@ export function mountsBy(
 }
 
 /**
- * Returns the writable places to be named as hidden, too: the component mounts the readable places of a hidden folder
- * over its writable ones, and mounts writable places that are hidden by themselves once more.
+ * Returns the writable places that must be named as hidden, too. The component mounts readable places in a hidden
+ * folder over the writable ones, but mounts a writable place again if it is itself hidden.
  */
 function writableAgain(
   allowWrite: readonly string[],

@@ -75,7 +75,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
     writeFileSync(ownerFile(run), ownerText());
     writeFileSync(filterFile(run), keyFilter());
     removeAbandoned(run);
-    // A missing folder is made, since the component would leave it out without a word.
+    // A missing folder is made, since the sandbox package would leave it out without a word.
     for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
     const placeholders = makePlaceholders(
       run,
@@ -171,7 +171,7 @@ function createSandbox(
   ): Promise<ConfinedCommand> => {
     placeholders.renew();
     const helper = await helpers.get(as, own);
-    // Several programs outside pass the exit code on, and a fault of one must not let a check pass: a file has it.
+    // A check's exit code goes to a file: several programs pass it on outside, and a faulty one could let it pass.
     const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
     const inner = innerLine(command, own, tmp, exitFile);
     const wrapped = await wrapSteadily(helper, inner, () => mountsOf(own, tmp));

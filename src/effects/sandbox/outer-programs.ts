@@ -4,7 +4,7 @@ import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 import { findProgram } from '../processes/find-program.ts';
 
-/** The programs that the component needs: absolute paths that no agent can write to. */
+/** The programs that the component (the sandbox package) needs: absolute paths that no agent can write to. */
 export type ToolFiles = Readonly<Record<Tool, string>>;
 
 /** Finds the programs of the component. Throws a `SandboxError` that names those that are missing. */

@@ -138,7 +138,7 @@ interface ProbeOutcome {
   readonly complaint: string;
 }
 
-/** Passes thousands of targets on standard input, except for paths with a line break, which no line can name. */
+/** Runs the probe with its targets, one per line, on standard input: thousands are too long for arguments. */
 function outcomeOf(
   { file, args, env }: ConfinedCommand,
   run: RunFolder,
@@ -150,7 +150,7 @@ function outcomeOf(
       cwd: run.empty,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
-      // The own process group can be killed as a whole, even if the sandbox does not hold.
+      // A process group of its own can be killed as a whole, even if the sandbox does not hold.
       detached: true,
     });
     const end = (): void => killGroup(child.pid);

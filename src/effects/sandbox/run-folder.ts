@@ -54,7 +54,7 @@ export function makeRunFolder(): RunFolder {
   const entry = entryOf(folder);
   if (entry !== folder.path) symlinkSync(folder.path, entry);
   for (const each of [folder.tmp, folder.outside, folder.sockets]) mkdirSync(each, { mode: 0o700 });
-  // Read-only: the component looks for files to protect in its current folder, and would put stubs there.
+  // Read-only: the sandbox package looks for files to protect in its current folder, and would put stubs there.
   mkdirSync(folder.empty, { mode: 0o500 });
   return folder;
 }

@@ -8,7 +8,7 @@ import type { HelperReport, HelperRequest } from './helper-messages.ts';
  * ends whenever ralph does, since the channel between them closes.
  */
 
-/** The functions of the component that are used. */
+/** The functions of the component (the sandbox package) that are used. */
 interface Component {
   initialize(config: object): Promise<void>;
   wrapWithSandbox(

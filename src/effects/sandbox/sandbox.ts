@@ -27,7 +27,7 @@ export interface Sandbox {
   takeMet(): Promise<MetInSandbox | null>;
   /** Returns the processes that hold the proxies, one for each role that was needed so far. */
   helperPids(): readonly number[];
-  /** PATH without the folders that the agent may write: for everything that ralph itself starts. */
+  /** PATH without the folders that the agent may write to: for everything that ralph itself starts. */
   readonly outerPath: string;
   /** Ends the helpers and removes all files made for the sandbox. Call this when no process in it is alive. */
   close(): Promise<void>;

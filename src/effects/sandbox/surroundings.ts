@@ -185,7 +185,7 @@ function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): v
   );
 }
 
-/** Throws if a link leads to such a place: a mount protects the target, but an agent could replace the link. */
+/** Throws if a link leads to one of `places`: a mount protects the target, but not the link. */
 function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
   const writable = allowWrite.map((rule) => rule.value);
   const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);

@@ -6,7 +6,7 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 /** The files beside the state; they do not change during a run. */
 export interface TaskFiles {
   readonly prompt: Uint8Array;
-  /** A JSON text that is not sealed yet, as are the next ones. */
+  /** Like the next fields, a JSON text that is not sealed yet. */
   readonly settings: string;
   readonly baseline: string;
   /** Null if the task has no snapshots. */

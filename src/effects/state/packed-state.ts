@@ -37,8 +37,8 @@ const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if a
- * file beside the state was changed by another program.
+ * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if ralph
+ * did not write a file beside the state.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;

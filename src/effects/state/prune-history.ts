@@ -7,7 +7,7 @@ import { namesIn } from '../files/folder.ts';
 import { numberAt, stringAt } from '../files/json-fields.ts';
 import { isRealFolder, readStateObject } from './task-list.ts';
 
-/** An old task or file that was removed, or with `dryRun` would be. */
+/** An old task or file that was removed or, with `dryRun`, would be removed. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
   readonly name: string;

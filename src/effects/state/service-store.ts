@@ -105,7 +105,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
     save(task) {
       const { stateFile } = pathsOf(task.task_id);
       const before = readStateFile(stateFile, seal);
-      // Sealing a state that another program wrote would vouch for all its content.
+      // Sealing a state that ralph did not write would vouch for all its content.
       const isForeign = before.kind === 'task' && !before.isOwn;
       const json = stateJson(task);
       return writeFileAtomic(stateFile, isForeign ? json : seal.close(json, STATE));

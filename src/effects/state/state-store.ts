@@ -181,7 +181,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   /** Saves how the task ended, without its last step, for which a full disk has no room. */
   const writeEnd = async ({ task: ended, since }: Saved): Promise<void> => {
-    // The memory in use is of an earlier step. Only a completed task keeps it, to be announced: others would repeat it.
+    // The memory in use is of an earlier step. A completed task keeps it for its announcement; others would repeat it.
     const task =
       ended.status === 'completed'
         ? { ...ended, memory: memoryName, save: saves }

@@ -21,7 +21,7 @@ const POLL_MS = 1_000;
 
 /**
  * Writes a request into `Pending_Approval`. Resolves to a record of files that already have the name of an answer and
- * do not count as the answer. Replaces an older request by ralph of the same name; a file that another program wrote
+ * do not count as the answer. Replaces an older request by ralph of the same name; a file that ralph did not write
  * stays as the request. Rejects with the system's error, or if the file is not regular or a folder is not safe to use.
  */
 export async function placeRequest(

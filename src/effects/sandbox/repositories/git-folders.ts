@@ -142,7 +142,7 @@ function linkTargets(folder: string): readonly string[] {
     .map((place) => path.resolve(realPath(folder), readlinkSync(place)));
 }
 
-/** Returns the folder of hooks. Asks git as the user would, since ralph's own calls use no hooks. Runs nothing. */
+/** Returns the folder of hooks. Asks git as the user would, since ralph's own calls use no hooks. */
 async function hooksOf(folder: string, top: string, env: NodeJS.ProcessEnv): Promise<string> {
   const settings = await coreSettings(folder, env);
   const named = settings.get('hookspath');

@@ -25,13 +25,13 @@ import { asText, asTreePath } from '../../git/tree-path.ts';
 
 /** The places where links are searched, as absolute paths. */
 export interface GitPlaces {
-  /** Folders of git that the agent may write. */
+  /** Folders of git that the agent may write to. */
   readonly folders: readonly string[];
   /** Places that are read-only inside, such as the hooks. They are not searched. */
   readonly held: ReadonlySet<string>;
 }
 
-/** Returns the folders of git that the agent may write. */
+/** Returns the folders of git that the agent may write to. */
 export function gitPlaces(
   folders: readonly GitFolder[],
   { allowWrite, denyWrite }: SandboxRules,

@@ -17,7 +17,7 @@ import { asText, type TreePath } from '../../git/tree-path.ts';
 interface EntriesRequest {
   /** The real path of the work tree. */
   readonly root: string;
-  /** Absolute paths that the agent may not write. */
+  /** Absolute paths that the agent may not write to. */
   readonly denied: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
