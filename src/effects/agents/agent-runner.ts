@@ -35,7 +35,7 @@ export interface ChildOptions {
 }
 
 export interface RunnerOptions extends ChildOptions {
-  /** Returns how an agent is started and read. */
+  /** Returns how an agent is started and its output is read. */
   readonly kindOf: (agent: AgentName) => AgentKind;
   readonly cwd: string;
   /** Null if the agent runs outside. */

@@ -10,7 +10,7 @@ interface KeptGuardOptions {
   readonly runId: string;
   /** Path of the bundled guard program. */
   readonly guardProgram: string;
-  /** Set in a fleet. */
+  /** The lease of the worker's claim; set only in a fleet. */
   readonly lease?: Lease | undefined;
   readonly warn: (sentence: string) => void;
 }

@@ -126,7 +126,7 @@ export async function overwriteFile(file: string, content: string): Promise<() =
   const { descriptor, size } = await retryBusy(async () => openRegular(file, flags));
   try {
     const blanks = size - Buffer.byteLength(content);
-    // A much longer file is truncated instead.
+    // A much longer file is truncated instead of filled with blanks.
     if (blanks > LONGEST_FILL) ftruncateSync(descriptor);
     const fill = blanks > 0 && blanks <= LONGEST_FILL ? ' '.repeat(blanks) : '';
     writeFileSync(descriptor, content + fill);

@@ -25,7 +25,7 @@ import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.t
  * see neither name, and a driver that does not find its claim creates it again.
  */
 
-/** Built when another driver's claim is first read. */
+/** The schema is built when another driver's claim is first read. */
 let schema: ReturnType<typeof buildSchema> | null = null;
 
 function buildSchema() {
@@ -159,7 +159,7 @@ export function findStaleLocks(stateDir: string, here: Here): readonly string[] 
     .filter((id) => isTaskId(id) && isStale(id));
 }
 
-/** Many times the size of a claim. */
+/** The limit is many times the size of a claim. */
 const CLAIM_MAX_BYTES = 64 * KB;
 
 /** Whether a file was written within the last 10 s. A time far in the future counts as old. */

@@ -7,7 +7,7 @@ import { createTree } from './process-tree.ts';
 /** The run that a guard watches. */
 export interface WatchedRun {
   readonly runId: string;
-  /** Null if its driver could not be read. */
+  /** The process of the driver; null if it could not be read. */
   readonly driver: ProcessIdentity | null;
   readonly leaseMs: number;
   /** The lines that the driver writes: `note PID:START …`, `beat AGE_MS` and `bye`. */

@@ -53,7 +53,7 @@ export interface AgentProcessReport extends ProcessFacts {
 
 /** Time for an agent to exit after its result, and for the pipes to close after its exit. */
 const GRACE_MS = 2_000;
-/** Time to drain the pipes after everything has been ended. */
+/** Time to read the rest of the pipes after everything has been ended. */
 const LAST_WORDS_MS = 250;
 /** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;

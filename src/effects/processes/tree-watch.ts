@@ -29,7 +29,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   readonly marker: string;
   /** `births()` from just before the agent's start. If null, every look is a full sweep. */
   readonly birthsBefore?: number | null;
-  /** Default: `countBirths`. */
+  /** Counts the processes started so far; by default `countBirths`. */
   readonly births?: () => number | null;
   /** Longest time between two looks; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;

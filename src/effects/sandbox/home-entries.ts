@@ -60,7 +60,7 @@ function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): 
 
 /** The places that a run needs although they are hidden, beyond the fixed list. */
 export interface NeededPlaces {
-  /** Null for a user without one. */
+  /** The home of the user; null if there is none. */
   readonly home: string | null;
   /** Other folders that are hidden. */
   readonly hidden: readonly string[];

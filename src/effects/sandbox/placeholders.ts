@@ -56,9 +56,9 @@ export function makePlaceholders(
   const renew = (): void => own.forEach(make);
   renew();
   return {
-    /** Makes those that are missing, for example because another run has ended and removed them. */
+    /** Makes the missing placeholders, for example because another run has ended and removed them. */
     renew,
-    /** Removes those on which no other run relies. */
+    /** Removes the placeholders on which no other run relies. */
     remove: (): void => removeUnlessNeeded(own, run),
   };
 }

@@ -37,7 +37,7 @@ export interface SandboxRequest {
   readonly cwd: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** Where finished task files go. */
+  /** The folder for finished task files. */
   readonly doneFolder: string;
   /** The key that the user named; null for the default one. */
   readonly keyFile: string | null;

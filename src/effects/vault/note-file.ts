@@ -12,7 +12,7 @@ export interface NoteFile {
   readonly folder: string;
   readonly reason: string;
   readonly taskId: string;
-  /** ISO instant. */
+  /** The time of the note, as an ISO instant. */
   readonly at: string;
   readonly text: string;
 }

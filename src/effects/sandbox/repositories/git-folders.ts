@@ -16,10 +16,10 @@ import { asText } from '../../git/tree-path.ts';
 /** The folders of git around and in a work folder. */
 export interface GitFolders {
   readonly treeRoot: string;
-  /** Null outside a repository. */
+  /** The main folder of the repository around the work folder; null if there is none. */
   readonly common: string | null;
   readonly folders: readonly GitFolder[];
-  /** The `.git` files that lead to such folders. */
+  /** The `.git` files and links that lead to folders of git. */
   readonly links: readonly string[];
   /** Every file that git reads settings from, even if it is named but missing. */
   readonly settings: readonly string[];
@@ -207,7 +207,7 @@ function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
   return withPlaces(git, { GIT_DIR: folder });
 }
 
-/** For one call of git. */
+/** The time limit for one call of git. */
 const TIMEOUT_MS = 10_000;
 
 function readLine(file: string): string {

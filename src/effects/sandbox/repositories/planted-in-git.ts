@@ -22,7 +22,7 @@ interface EntriesRequest {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** For one call of git. */
+/** The time limit for one call of git. */
 const TIMEOUT_MS = 30_000;
 
 /** Notes what the index and HEAD now contain at the places that the agent may not write to. */
@@ -50,7 +50,7 @@ interface Entry {
   readonly id: string;
 }
 
-/** Rejects with a `GitError`. */
+/** Returns the entries in the index and HEAD for the denied paths. Rejects with a `GitError`. */
 async function entriesNow({
   root,
   denied,

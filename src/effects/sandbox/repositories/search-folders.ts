@@ -116,7 +116,7 @@ function noteRepository(
   { gitFolders }: SearchLimits,
 ): void {
   if (path.basename(folder).toLowerCase() === '.git') {
-    // Without one of these, git looks for a repository further up. The sandbox itself makes a `commondir`.
+    // If one of these is missing, git looks for a repository further up. The sandbox itself makes a `commondir`.
     const sign = PARTS_OF_GIT.slice(0, 3).filter((name) => parts.has(name));
     found.set(folder, { kind: 'git', sign: sign.join(' ') });
   } else if (isRepository(parts)) {
