@@ -35,7 +35,7 @@ export function taskFileProblem(file: string, vault: string): string | null {
     const stats = lstatSync(file);
     if (!stats.isFile()) return 'is no regular file';
     if (!isInside(realPath(vault), realPath(file))) return `does not lie in the vault ${vault}`;
-    if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 1 MB';
+    if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 2 MB';
     readTextWithin(file, TASK_FILE_MAX_BYTES);
     return null;
   } catch (error) {

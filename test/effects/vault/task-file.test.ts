@@ -265,7 +265,7 @@ describe('a file that is to be a task', () => {
     expect(of(at('Needs_Action/gone.md'))).toBe('is not there');
     expect(of(at('Needs_Action'))).toBe('is no regular file');
     expect(of(at('Needs_Action/link.md'))).toBe('is no regular file');
-    expect(of(at('Needs_Action/huge.md'))).toBe('is over 1 MB');
+    expect(of(at('Needs_Action/huge.md'))).toBe('is over 2 MB');
     for (const file of [out.at('x.md'), at('out/x.md'), at('../x.md')]) {
       expect(of(file)).toMatch(/does not lie in the vault|is not there/);
     }
