@@ -31,7 +31,7 @@ export type Question =
   | {
       readonly kind: 'verify';
       readonly check: Check;
-      /** Whether it judges a claim: then it runs, whatever is known of the tree. */
+      /** Whether the check judges a claim. If so, it runs even if its result on the same tree is known. */
       readonly forClaim: boolean;
     }
   | ({ readonly kind: 'examine' } & ExamRequest)
@@ -57,15 +57,15 @@ export type Announcement =
   /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Notice }
   | ({ readonly kind: 'keep-tree' } & TreeToKeep)
-  /** `left`: what could not be committed. */
+  /** Ends the loop. `left`: the work that could not be committed; null if there is none. */
   | { readonly kind: 'stop'; readonly ending: Ending; readonly left: TreeToSettle | null };
 
-/** Which snapshot is to be made of the work tree as it is. */
+/** Which kind of snapshot is to be made of the present work tree. */
 export interface TreeToKeep {
   readonly iteration: number;
   /**
-   * `end`: an iteration that counts. `attempt`: one that is tried again, or was cut off with ralph.
-   * `missing-end`: an iteration that counts, unless an earlier driver has kept it.
+   * `end`: after an iteration that counts. `attempt`: after an attempt that is retried, or that died together with
+   * ralph. `missing-end`: like `end`, but only if an earlier driver did not make this snapshot.
    */
   readonly as: 'end' | 'attempt' | 'missing-end';
   /** How the attempt ended, as in `iterations[].outcome`. */

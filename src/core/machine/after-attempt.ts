@@ -29,7 +29,7 @@ import type { LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
-/** Takes off what an agent told of its session before, if it tells only the total of the whole session. */
+/** Returns the event with the usage of this attempt only: some agents report just the total of their whole session. */
 export function withOwnUsage(
   state: LoopState,
   event: EventOf<'attempt-ended'>,
@@ -45,7 +45,7 @@ export function withOwnUsage(
   };
 }
 
-/** Notes what the sandbox met in an attempt, whether it counts or not, or in a check, and tells it. */
+/** Stores and announces what the sandbox refused or noticed in an attempt, counted or not, or in a check. */
 export function withMetInSandbox(
   state: LoopState,
   raw: MetInSandbox,
@@ -62,7 +62,7 @@ export function withMetInSandbox(
     state: {
       ...state,
       task: { ...state.task, sandbox },
-      // The agent is told only of those that itself was refused.
+      // The agent is told only about hosts that were refused to the agent itself.
       ...(state.step.kind === 'working' ? { refusedHosts: met.refused } : {}),
     },
     actions: [
@@ -113,13 +113,13 @@ function outcomeOf(
   const agent = AGENTS[policy.agent];
   const resumed = step.kind === 'working' && step.resumed;
   const outcome = classify(facts, agent, at, policy, task.task_prompt);
-  // Whatever becomes of a question, the first answer is judged.
+  // However the question about the promise ends, the agent's first answer is judged.
   return step.kind === 'asking-back' ? outcome : inContext(outcome, facts, resumed);
 }
 
 /**
- * Judges the final message. If the agent did not end well, or a hook held it behind that message, a stated promise
- * counts as a near miss.
+ * Judges the final message. If the agent did not end well, or a stop hook kept it from ending after that message, a
+ * stated promise counts as a near miss.
  */
 function verdictOn(
   state: LoopState,
@@ -138,7 +138,7 @@ function verdictOn(
     : verdict;
 }
 
-/** Notes which servers of tools the agent has not got, and tells each of them once. */
+/** Notes which tool servers the agent lacks, and announces each of them once. */
 export function withLostServers(
   state: LoopState,
   { facts: { lostServers = [] } }: EventOf<'attempt-ended'>,
@@ -189,7 +189,7 @@ function withFacts(
   };
 }
 
-/** A session in which the model never worked may be broken, so it is not the one to resume. */
+/** Returns the session to resume. A session in which the model never worked may be broken, so it is not used. */
 function sessionAfter(
   { session_id: before }: TaskState,
   { sessionId, worked }: AttemptFacts,

@@ -22,7 +22,7 @@ export function apply({ state, announced = [], decision }: Decided, moment: Mome
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
-/** Returns the end that replaces a start or a wait after a stop, a pause or the time limit, or null. */
+/** Returns the end that replaces a start or a wait after a stop, a pause or the time limit; otherwise null. */
 function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
   const isStart = kind === 'start';
   // A resumed task that repeats its wait is exempt: the request itself cuts that wait short.
@@ -33,7 +33,7 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
   return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
 }
 
-/** Returns what comes before or in place of a decision; null if it is carried out at once. */
+/** Returns what happens before or instead of a decision; null if the decision is carried out at once. */
 function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
   const ended = endInstead(state, decision, at);
   if (ended !== null) return ended;
@@ -90,7 +90,7 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       return to({ ...state, step: decision }, { kind: 'examine', part, checks, ...about });
     }
     case 'settling': {
-      // A resumed task that repeats this step is in it already.
+      // A resumed task that repeats this step is already in it.
       const again = state.step.kind === 'settling';
       const tree = treeToSettle(state.streaks, decision.answer, policy, again);
       return to({ ...state, step: decision }, { kind: 'settle-tree', by: decision.by, ...tree });

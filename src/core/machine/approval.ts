@@ -22,7 +22,7 @@ import { continueAtOnce } from './next-iteration.ts';
 /** The id of the request for a task file with `approval_required`. */
 export const START_APPROVAL = 'start';
 
-/** Decides to ask a person; the loop continues after the answer. */
+/** Decides to ask a person for approval; the loop continues after the answer. */
 export function askPerson(
   { task_id }: TaskState,
   { id, what, file }: ApprovalRequest,
@@ -144,7 +144,7 @@ export function withAnswer(
   };
 }
 
-/** The agent can choose the name of the file, so it can contain terminal escape sequences. */
+/** Cleans the name of a file. The agent can choose that name, so it can contain terminal escape sequences. */
 function shownName(file: string): string {
   return oneLine(file, 300);
 }

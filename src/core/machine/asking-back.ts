@@ -52,7 +52,7 @@ function isWorthAsking(state: LoopState, answer: CountedAnswer, moment: Moment):
   );
 }
 
-/** In UTF-16 code units. Each saved state contains the reply, so only the end of a longer one is stored. */
+/** Counted in UTF-16 code units. Each saved state contains the reply, so only the end of a longer reply is stored. */
 const LONGEST_REPLY = 20_000;
 
 /** Handles the reply. The doubt is settled if the agent ended well and stated the promise. */
@@ -75,8 +75,9 @@ export function replied(
 }
 
 /**
- * Decides what follows if the driver died while the agent was asked. The question is repeated once, and only
- * if the lost one cost nothing, so that it is not paid for twice. Another agent does not know the session.
+ * Decides what follows if the driver died while the agent was asked. The question is repeated once, and only if the
+ * lost attempt cost nothing, so that it is not paid for twice. It is not repeated for another agent, which does not
+ * know the session.
  */
 export function questionLost(
   state: LoopState,
@@ -98,7 +99,7 @@ function settle(state: LoopState, answer: CountedAnswer, policy: Policy): Decide
   return { state, decision: { kind: 'looking', answer: settled } };
 }
 
-/** Returns the texts that ralph put into the session. An echo of one is not a statement. */
+/** Returns the texts that ralph put into the session. An echo of one of them does not count as a statement. */
 function textsOf(state: LoopState, { verdict }: CountedAnswer, policy: Policy) {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);
   if (verdict.kind !== 'in-doubt' || policy.promise === null) return own;

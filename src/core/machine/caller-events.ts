@@ -32,7 +32,7 @@ export function isByCaller(event: LoopEvent): event is CallerEvent {
   return event.kind.endsWith('-by-caller');
 }
 
-/** Handles an event of the calling program, at any step: the library has checked that it makes sense. */
+/** Handles an event of the calling program at any step, since the library has checked that the event makes sense. */
 export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): Decided {
   const { at } = event;
   const working: LoopState = {
@@ -61,7 +61,8 @@ export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): 
         : withAnswer({ ...state, task }, approval, event.answer, at);
     }
     case 'ended-by-caller': {
-      // A driver that an earlier `ralph resume` left in the state is dead and announces nothing.
+      // If an earlier `ralph resume` left a driver in the state, that driver is dead and announces
+      // nothing.
       const task = { ...working.task, paused_for_approval: false, driver: null };
       return { state: { ...state, task }, decision: { kind: 'end', ...event.ending } };
     }
@@ -97,14 +98,14 @@ function reported(state: LoopState, report: IterationReport, at: string): Decide
   return announcing(known, { ...iteratedEvent(known, { record, outcome }), detail: message });
 }
 
-/** Returns when an iteration that ended at `at` began, by its report or by the end of the previous one. */
+/** Returns when an iteration that ended at `at` began, from its reported duration or the previous iteration's end. */
 export function startOfIteration(task: TaskState, report: IterationReport, at: string): string {
   if (!('context' in report)) return laterBy(at, -Math.round(report.durationSeconds * 1_000));
   const last = task.iterations.at(-1);
   return last === undefined ? task.started_at : laterBy(last.started_at, last.duration_ms);
 }
 
-/** Returns the evidence if a reported output states the promise by the rule of `ralph run`, or null. */
+/** Returns the evidence if a reported output states the promise by the same rule as in `ralph run`; otherwise null. */
 function statedIn(task: TaskState, report: IterationReport): Evidence | null {
   if (!('context' in report) || task.completion_promise === null) return null;
   const verdict = judgePromise(report.context, task.completion_promise, task.match, []);

@@ -11,13 +11,13 @@ import type { EventOf } from './loop-event.ts';
 import type { LoopState, Step } from './loop-state.ts';
 
 /*
- * The checks of a claim, one after the other, and what is found out about it once they have passed, last of all by its
- * judge. What comes of it is judged in `judge.ts`.
+ * The checks of a claim run one after the other. Once they have passed, the claim is examined further, last of all by
+ * the judge. `judge.ts` decides what follows.
  */
 
 /**
- * Adds the result of a check, and runs the next one, also after one has failed, or decides what follows all of
- * them. A driver that dies in between runs them all again: the files may have changed meanwhile.
+ * Adds the result of a check. Then runs the next check, even if this one failed, or decides what follows the last
+ * one. If ralph dies in between, the next run repeats all checks, since the files may have changed.
  */
 export function checked(state: LoopState, event: EventOf<'verified'>, moment: Moment): Decided {
   const { step } = state;
@@ -55,9 +55,9 @@ export function examined(
   return { ...next, announced: [...announced, ...(next.announced ?? [])] };
 }
 
-/** Keeps how the checks stood, and starts the first iteration. */
+/** Stores the results of the checks before the first iteration, and starts that iteration. */
 function measured(state: LoopState, results: readonly CheckResult[]): Decided {
-  // A check that a stop cut off says nothing: all run again when the task is resumed.
+  // A check that a stop cut off says nothing, so all checks run again when the task is resumed.
   if (state.stopRequested !== null) return { state, decision: { kind: 'start', prompt: 'next' } };
   const failed = redChecks(results).map(({ name, command, failed: tests }) => ({
     ...{ name, command },
@@ -91,7 +91,7 @@ function ranEvent(state: LoopState, result: CheckResult): Announcement {
   });
 }
 
-/** Returns what the judge is told of a claim. */
+/** Returns what the judge is told about a claim. */
 export function toJudgeOf(
   { checksAtStart, judging, task }: LoopState,
   { verified, examination }: Pick<Extract<Step, { kind: 'examining' }>, 'verified' | 'examination'>,
@@ -111,7 +111,7 @@ export function toJudgeOf(
   };
 }
 
-/** Adds what the judge has said and used. Nothing is announced of a tree that was judged before. */
+/** Adds the judge's verdict and usage to the state. A verdict that is reused for the same tree is not announced. */
 function withJudge(
   state: LoopState,
   answer: JudgeAnswer | undefined,
@@ -132,7 +132,7 @@ function withJudge(
   return {
     state: {
       ...state,
-      // Only a verdict holds on the same tree: without one, the judge is asked again.
+      // Only a real verdict is reused for the same tree; without one, the judge is asked again.
       ...(verdict.verdict === 'none' ? {} : { judging: { ...known, held: judging?.held ?? 0 } }),
       task: { ...task, judge, usage: addUsage(task.usage, usage) },
     },

@@ -17,8 +17,9 @@ export type Decision =
   /** Announces the ending again, because the driver died before announcing it. */
   | { readonly kind: 'announce-end' }
   /**
-   * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the
-   * same prompt or with one that contains the newest hints. `dayHasRoom`: the day was counted just before.
+   * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the same prompt
+   * or with one that contains the newest hints. `dayHasRoom`: the budget of the day was checked just before, and is
+   * not spent.
    */
   | {
       readonly kind: 'start';

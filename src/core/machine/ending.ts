@@ -35,7 +35,7 @@ function endingOf(
   };
 }
 
-/** A stall that a failure has caused is told by that failure. */
+/** Returns the error of a failed task, or the last failure before a stall; empty if no failure is behind the ending. */
 function failureBehind(
   status: EndedStatus,
   exitReason: string,
@@ -65,10 +65,7 @@ interface EndedTask {
   readonly ending: Ending;
 }
 
-/**
- * Returns an ended task whose driver died before it announced the ending, so that another driver does. Throws
- * if the task has not ended.
- */
+/** Returns an ended task and its ending, which was never announced. Throws if the task has not ended. */
 export function announcedAgain(task: TaskState): EndedTask {
   const ending = endingOfTask(task);
   if (ending === null) throw new Error('cannot announce the ending of a task that has not ended');
@@ -83,7 +80,7 @@ function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver
   return status === 'completed' ? null : driver;
 }
 
-/** Returns the task with its end at `at`, and its ending. */
+/** Returns the task as ended at `at`, and its ending. */
 export function endTask(task: TaskState, at: string, how: HowItEnded, policy: Policy): EndedTask {
   const { evidence = null } = how;
   const ending = endingOf(
@@ -148,7 +145,7 @@ export function endUndecided({ stopRequested }: LoopState, { verdict, trouble }:
   }
 }
 
-/** Ends a task whose judge cannot be started, before anything of the work is paid for. */
+/** Ends a task whose judge cannot be started, before any work is paid for. */
 export function endWithoutJudge(why: string, { judge }: Policy): End {
   const named = judge === null ? {} : { judge: judge.agent };
   return end('failed', 'failed:agent-not-found', { error: why, ...named });

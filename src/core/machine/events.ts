@@ -24,7 +24,7 @@ export interface Changes {
   readonly files: number;
   /** The paths of the files from the root of the work tree, if there are at most five; absent without snapshots. */
   readonly names?: readonly string[];
-  /** In text files; null without snapshots. */
+  /** The changed lines in text files; null without snapshots. */
   readonly lines: LineChanges | null;
 }
 
@@ -38,24 +38,24 @@ export interface EndingFields {
   readonly elapsed_seconds?: number;
   /** The agent that worked last; absent in a task with only one agent. */
   readonly agent?: string;
-  /** The judge whose failure ended it; absent for any other cause. */
+  /** The judge whose failure ended the task; absent if something else ended it. */
   readonly judge?: string;
   readonly usage: Usage;
-  /** What the judge used of that; absent if none was asked. */
+  /** The judge's share of `usage`; absent if no judge was asked. */
   readonly usage_of_judge?: Usage;
   readonly evidence: Evidence | null;
-  /** The flags that would accept what ended the task; absent if none does. */
+  /** The flags that would make ralph accept what ended the task; absent if there are none. */
   readonly accepting?: readonly string[];
-  /** The calls that were refused in the last iteration, as its record has them; absent for none, and in a completed task. */
+  /** The tool calls that were refused in the last iteration; absent if there are none or the task is completed. */
   readonly refused?: readonly string[];
-  /** How far the plan is; absent without one, and in a completed task. */
+  /** How much of the plan is done; absent without a plan, and in a completed task. */
   readonly plan?: PlanStand;
   /** Null if git cannot report them. */
   readonly changes: Changes | null;
   readonly git: TaskGit;
   /** Work that `--commit` could not commit; absent if there is none. */
   readonly uncommitted?: Uncommitted;
-  /** What a lock has kept from the user's index; absent if that is up to date. */
+  /** What git's index lacks because a lock kept ralph from updating it; absent if the index is up to date. */
   readonly index_behind?: IndexBehind;
   readonly final_message: string | null;
   readonly note: string | null;
@@ -90,7 +90,7 @@ export type EventBody =
       readonly event: 'task_resumed';
       readonly iteration: number;
       readonly max_iterations: number;
-      /** What is different about the sandbox, one line each; absent if nothing is. */
+      /** What this resume has changed about the sandbox, one line per change; absent if nothing. */
       readonly sandbox_changes?: readonly string[];
       /** Set if the task continues because a person answered. */
       readonly approval_id?: string;
@@ -132,7 +132,7 @@ export type EventBody =
   /** Something goes wrong inside the iteration. `detail` says in a clause what was seen. */
   | ({ readonly event: 'supervisor'; readonly iteration: number } & SignFound)
   | {
-      /** A tool has not answered for some time. Nothing follows from it but the time limits. */
+      /** A tool has not answered for some time. ralph only reports this; the attempt goes on until a time limit. */
       readonly event: 'tool_silent';
       readonly iteration: number;
       readonly tool: string;
@@ -157,11 +157,11 @@ export type EventBody =
       readonly iteration: number;
       readonly line: string;
       readonly why: string;
-      /** What a hook said that held the agent; absent if none did. */
+      /** What a stop hook said when it kept the agent from ending; absent if none did. */
       readonly said?: string;
     }
   | ({
-      /** A server of tools (MCP) did not start; told once a run. */
+      /** A tool server (MCP) did not start. Reported once per run. */
       readonly event: 'mcp_unavailable';
       readonly iteration: number;
     } & LostServer)
@@ -172,13 +172,13 @@ export type EventBody =
       readonly detail: string;
     }
   | {
-      /** A check ended, or its result on the same tree was reused. In iteration 0 it ran before the first one. */
+      /** A check ended, or its result on the same tree was reused. Iteration 0: it ran before the first iteration. */
       readonly event: 'check_ended';
       readonly iteration: number;
       readonly check: string;
       readonly command: string;
       readonly verdict: CheckResult['verdict'];
-      /** Whether a claim is checked, and not only the iteration. */
+      /** Whether the check judges a claim of completion, and not only the iteration. */
       readonly on_claim: boolean;
       /** Null if the command was killed. */
       readonly exit_code: number | null;
@@ -196,7 +196,7 @@ export type EventBody =
       readonly iteration: number;
       readonly finding: string;
       readonly detail: string;
-      /** Whether it holds the claim. */
+      /** Whether the finding keeps the claim from being accepted. */
       readonly held: boolean;
     }
   | ({
@@ -217,7 +217,7 @@ export type EventBody =
       readonly event: 'iteration_reverted';
       readonly iteration: number;
       readonly files: number;
-      /** Up to 20 paths that stay, because somebody else changed them. */
+      /** Up to 20 paths that were not reverted because somebody else had changed them. */
       readonly kept: readonly string[];
     }
   | { readonly event: 'revert_failed'; readonly iteration: number; readonly why: string }
@@ -228,16 +228,16 @@ export type EventBody =
       readonly host: string;
       readonly port: number;
       readonly count: number;
-      /** How many more hosts were refused than are told; absent for none. */
+      /** How many further refused hosts have no event of their own; absent if none. */
       readonly more?: number;
     }
   | {
-      /** A file came to be that other programs may run or obey. */
+      /** A file appeared that other programs may run or read as their configuration. */
       readonly event: 'sandbox_planted';
       readonly iteration: number;
-      /** The path, for some with a remark in parentheses. */
+      /** The path, in some cases followed by a remark in parentheses. */
       readonly path: string;
-      /** How many more came to be than are told; absent for none. */
+      /** How many further files have no event of their own; absent if none. */
       readonly more?: number;
     }
   | EndingBody;

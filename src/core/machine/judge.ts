@@ -95,7 +95,7 @@ export function judgeIteration(state: LoopState, observed: Observed, moment: Mom
   };
 }
 
-/** Whether a stop cut off the checks in a checkout: that says nothing about the claim. */
+/** Whether a stop cut off checks in a separate checkout. What they found then says nothing about the claim. */
 function wasCutOff({ stopRequested }: LoopState, examination: Examination): boolean {
   if (stopRequested === null) return false;
   const reruns = [examination.oldExam, examination.startTests, examination.cleanCheckout];
@@ -107,7 +107,10 @@ function wasCutOff({ stopRequested }: LoopState, examination: Examination): bool
   });
 }
 
-/** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */
+/**
+ * Returns ralph's own texts, the agent's message (null if it did not end well), and whether that states the abort
+ * promise.
+ */
 function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);
   const message = outcome.kind === 'answered' ? facts.finalMessage : null;
@@ -122,7 +125,9 @@ export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: P
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
 
-/** Commits or takes back what the iteration changed, if the user wants that. What follows comes later. */
+/**
+ * Decides to commit or revert the iteration's changes if the user wants that; otherwise decides what follows at once.
+ */
 export function settleIteration(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   const by = wayToSettle(judgement, moment.policy);
   return by === null ? follow(state, judgement, moment) : { ...judgement, kind: 'settling', by };
@@ -194,7 +199,9 @@ function judgeClaims(
   return judged;
 }
 
-/** Returns the findings that are told about a held claim; empty if a gate held it before they were looked for. */
+/**
+ * Returns the findings to report about a held claim; empty if a gate held the claim before ralph looked for findings.
+ */
 function findingsOf(held: Blocker, view: FindingsView): readonly FindingProof[] {
   if (held.gate === 'stopped-subagents') {
     return held.findings.map((found) => findingProof({ found, held: true }));

@@ -19,9 +19,9 @@ export type LoopEvent =
       readonly kind: 'started';
       readonly at: string;
       readonly prompt: string;
-      /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
+      /** Why the task's own work tree is not ready; absent or null if it is ready, or if the task has none. */
       readonly setupFailed?: string | null;
-      /** Why the judge cannot be started, as a clause; absent or null if it can, or if there is none. */
+      /** Why the judge cannot be started, as a clause; absent or null if it can be, or if the task has no judge. */
       readonly judgeMissing?: string | null;
       /** What that work tree has not got; absent or null if that is nothing. */
       readonly lacks?: TreeLacks | null;
@@ -34,13 +34,15 @@ export type LoopEvent =
       readonly timeLeftMs: number;
       /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
-      /** What that attempt told of the agent's whole session; absent or null if it told no total. */
+      /**
+       * The usage of the agent's whole session, as that attempt reported it; absent or null if it reported no total.
+       */
       readonly lostSession?: SessionUsage | null;
-      /** The resume only announces the ending of the task, because the driver died before it did. */
+      /** Whether this resume only announces the task's ending, because the last driver died before it could. */
       readonly tellsOnly?: boolean;
-      /** Whether waiting went on while no driver ran, as for a task of a fleet. */
+      /** Whether the time without a driver counts as waiting, as it does for a task of a fleet. */
       readonly waitedOn?: boolean;
-      /** As for `started`. */
+      /** This and the next field are as in `started`. */
       readonly setupFailed?: string | null;
       readonly judgeMissing?: string | null;
     }
@@ -48,7 +50,7 @@ export type LoopEvent =
       readonly kind: 'attempt-ended';
       readonly startedAt: string;
       readonly facts: AttemptFacts;
-      /** In [0, 1), for the jitter of the back-off. */
+      /** A random number in [0, 1) that varies the delay before a retry. */
       readonly random: number;
     })
   | (Timing & { readonly kind: 'day-counted'; readonly day: DaySpending })
@@ -68,7 +70,7 @@ export type LoopEvent =
     }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
-  /** What the sandbox met since the last event, in the attempt that just ended, in checks, hooks and the like. */
+  /** What the sandbox refused or noticed since the last event, in an attempt that just ended, a check or a hook. */
   | { readonly kind: 'met-in-sandbox'; readonly at: string; readonly met: MetInSandbox }
   /** A bug in ralph itself; `message` is one line. */
   | { readonly kind: 'broke'; readonly at: string; readonly message: string }
@@ -93,8 +95,8 @@ export type CallerEvent =
     };
 
 /**
- * What a program reports of an iteration that it worked on itself: the text that it produced (`context`), or
- * what it did and how that went.
+ * What a program reports about an iteration that it did itself: the text that it produced (`context`), or what it did
+ * and how that went.
  */
 export type IterationReport =
   | { readonly context: string }

@@ -45,7 +45,7 @@ export interface LoopState {
   readonly work?: WorkSeen;
   /** What checks of claims rewrote, and what is still so; absent if nothing is. */
   readonly rewritten?: readonly RewrittenFile[];
-  /** What proves the claim that completed the task; absent before. */
+  /** What proves the claim that completed the task; absent before a claim is accepted. */
   readonly proof?: ClaimProof;
   /** What the judge has said; absent before it is asked. */
   readonly judging?: Judging;
@@ -53,15 +53,15 @@ export interface LoopState {
   readonly undecided?: UndecidedClaim;
   /** The hosts that the sandbox refused to the attempt that just ended; absent without a sandbox. */
   readonly refusedHosts?: MetInSandbox['refused'];
-  /** The servers of tools that were told to have not started; absent before the first. */
+  /** The tool servers that were already reported as not started; absent if there are none. */
   readonly toldServers?: readonly string[];
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
 
-/** What the judge has said of the claims of a task. */
+/** What the judge has said about the claims of a task. */
 interface Judging extends KnownVerdict {
-  /** How many claims it has held since the task was started or resumed after a stall. */
+  /** How many claims the judge has rejected since the task was started or resumed after a stall. */
   readonly held: number;
 }
 
@@ -91,7 +91,7 @@ export type Step =
       readonly results: readonly CheckResult[];
       readonly forClaim: boolean;
     }
-  /** One part of a claim is looked into that the checks alone do not tell. */
+  /** ralph looks into one part of a claim about which the checks alone say nothing. */
   | {
       readonly kind: 'examining';
       readonly answer: CountedAnswer;
@@ -110,7 +110,7 @@ export type Step =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
-/** Whether the agent is running in this step. If so, its cost so far is only in its log. */
+/** Whether the agent is running in this step. If so, the agent's cost so far is only in its log. */
 export function isAtWork({ kind }: Step): boolean {
   return kind === 'working' || kind === 'asking-back';
 }
@@ -145,13 +145,13 @@ export interface Trouble {
   readonly failedStarts: number;
   /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Retries after a fatal cause that may pass, of an agent that had worked before. */
+  /** Retries after a fatal error that may pass, since the agent had worked before. */
   readonly fatalRetries: number;
   /** Consecutive attempts of this iteration whose driver died. */
   readonly interrupted: number;
   /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
-  /** When the first of these attempts hit it; null if there are none. */
+  /** When the first of the attempts in `limitedInARow` hit the limit; null if there are none. */
   readonly limitedSince: string | null;
   /** Flags that ralph leaves out, since this agent does not know them. */
   readonly droppedFlags: readonly string[];
@@ -174,9 +174,9 @@ export interface Streaks {
   readonly refusedClaims: number;
   /** Claims that were blocked by the same finding. */
   readonly unprovenClaims: number;
-  /** The names of those that held all of them; absent if there are none. */
+  /** The findings or gates that blocked each of `unprovenClaims`; absent before the first such claim. */
   readonly unprovenBy?: readonly string[];
-  /** Iterations that ralph cut by the same sign. */
+  /** Iterations that ralph cut off because of the same warning sign. */
   readonly cuts: number;
   /** The sign of the last cut; absent before the first one. */
   readonly cutBy?: SignName;
@@ -184,7 +184,7 @@ export interface Streaks {
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
   readonly signals: number;
-  /** Iterations since the first one whose changes could not be committed; they go into the next commit. */
+  /** Iterations since the first one whose changes could not be committed; their changes go into the next commit. */
   readonly uncommitted?: number;
 }
 
@@ -209,12 +209,12 @@ export interface Ending {
   readonly note: NonNullable<EndingRow['note']>['word'] | null;
   /** What went wrong, or which limit was reached, in one line; null if the status says it all. */
   readonly error: string | null;
-  /** What the agent said of the failure behind this ending, in one line; absent if there was none. */
+  /** The failure behind this ending, in one line; absent if there was none. */
   readonly failure?: string;
   /** When a usage limit resets or the next day begins, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
-  /** The flags that would accept what ended the task; absent if none does. */
+  /** The flags that would make ralph accept what ended the task; absent if there are none. */
   readonly accepting?: readonly string[];
-  /** The judge whose failure ended it; absent for any other cause. */
+  /** The judge whose failure ended the task; absent if something else ended it. */
   readonly judge?: string;
 }

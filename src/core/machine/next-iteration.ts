@@ -72,12 +72,12 @@ export function endUsage(
   return end('usage_limited', 'max_usage', { error, until: rateLimit?.resetsAt ?? null });
 }
 
-/** Returns the remaining budget in US dollars, at least 0.01; null without one. */
+/** Returns the remaining budget in US dollars, at least 0.01; null if there is no budget. */
 export function moneyLeft({ task }: LoopState, { maxCostUsd }: Policy): number | null {
   return maxCostUsd === null ? null : Math.max(0.01, maxCostUsd - task.usage.cost_usd);
 }
 
-/** Returns the remaining budget if the agent itself keeps to one; null otherwise. */
+/** Returns the remaining budget if the agent can enforce a budget itself; null otherwise. */
 export function budgetLeft(state: LoopState, policy: Policy): number | null {
   const { budgetFlag } = AGENTS[policy.agent];
   if (budgetFlag === null || state.trouble.droppedFlags.includes(budgetFlag)) return null;

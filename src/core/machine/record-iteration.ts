@@ -95,7 +95,7 @@ export function record(
     completed: judged.kind === 'passed',
     files_changed: git?.filesChanged ?? null,
   });
-  // It is decided now, and what was refused is told.
+  // The claim is now decided, and the next prompt names the refused hosts, so the state drops both.
   const { undecided: _, refusedHosts: _told, ...before } = state;
   const { judging } = state;
   return {
@@ -127,7 +127,7 @@ export function record(
   };
 }
 
-/** The same error of another agent is another error. */
+/** Returns the error with its agent, since the same error of two agents counts as two different errors. */
 function errorOf({ outcome, record: { agent } }: CountedAnswer): string {
   return `${agent === undefined ? '' : `${agent}: `}${describeOutcome(outcome)}`;
 }
@@ -137,7 +137,7 @@ function unprovenAfter(
   { streaks: { unprovenClaims, unprovenBy }, stopRequested }: LoopState,
   held: Blocker | null,
 ): Pick<Streaks, 'unprovenClaims' | 'unprovenBy'> {
-  // A stop may have cut the old exam off, which says nothing then.
+  // A stop may have cut off the checks behind a finding, so the finding does not count.
   if (stopRequested !== null) return { unprovenClaims };
   const names = unprovenBecauseOf(held);
   if (names.length === 0) return { unprovenClaims: 0 };
@@ -154,7 +154,7 @@ function cutsAfter({ cuts, cutBy }: Streaks, outcome: Outcome): Pick<Streaks, 'c
   return { cuts: sign === cutBy ? cuts + 1 : 1, cutBy: sign };
 }
 
-/** Names what no further work of the agent is likely to fix. */
+/** Returns what held a claim (findings or a gate), if further work of the agent is unlikely to fix it. */
 function unprovenBecauseOf(held: Blocker | null): readonly string[] {
   if (held === null) return [];
   if ('findings' in held) return [...new Set(held.findings.map(({ finding }) => finding))];
@@ -175,7 +175,7 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
   return done > (task.progress?.steps_completed ?? 0);
 }
 
-/** What failed before the first iteration is said in each prompt. */
+/** Returns the checks that failed before the first iteration, since every prompt names them. */
 function startIn({ carry: { failedAtStart } }: LoopState): Pick<Handover, 'failedAtStart'> {
   return failedAtStart === undefined ? {} : { failedAtStart };
 }

@@ -19,7 +19,7 @@ import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
  *
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting
- *   examining ───────────────────────────────► all checks again, or another look without any
+ *   examining ───────────────────────────────► all checks again; without checks, another look
  *   counting-day ────────────────────────────► the day is counted again, before the agent starts
  *   measuring ───────────────────────────────► all checks again, before the first iteration
  *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
@@ -62,7 +62,7 @@ function sandboxChanges(
   return changes.length === 0 ? {} : { sandbox_changes: changes.map(({ what }) => what) };
 }
 
-/** Has the tree kept that the last driver left: it may have died before it could. */
+/** Requests a snapshot of the tree that the last driver left, since that driver may have died before it made one. */
 function keptLate({ step }: LoopState, iteration: number): readonly Announcement[] {
   switch (step.kind) {
     case 'working':
@@ -93,12 +93,13 @@ function takenUp(
   const trouble = hadEnded
     ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags }
     : { ...NO_TROUBLE, ...state.trouble, failedStarts: 0 };
-  // Another run tells them again.
+  // A new run reports the missing tool servers again.
   const { toldServers: _, ...rest } = state;
   const { judging } = state;
   return {
     ...rest,
-    // Without a driver nothing was tried, so the limit for waiting starts again.
+    // Without a driver nothing was tried, so the time that counts against the limit for waiting
+    // starts again.
     trouble: waitedOn ? trouble : { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     ...(isStalled && judging !== undefined ? { judging: { ...judging, held: 0 } } : {}),
@@ -146,7 +147,7 @@ function withLost(
   };
 }
 
-/** With so many interrupted attempts in a row, the cause is permanent and would kill ralph every time. */
+/** After this many interrupted attempts in a row, ralph ends the task: the cause would probably kill it every time. */
 const INTERRUPTED_AT_MOST = 5;
 
 function continued(
@@ -173,7 +174,7 @@ function continued(
   return { state, decision: repeated(state, moment) };
 }
 
-/** Checks a claim once more, from its checks on: the files may have changed meanwhile. */
+/** Checks a claim again, beginning with its checks, since the files may have changed meanwhile. */
 function claimAgain({ answer, sightings }: UndecidedClaim, { verify }: Policy): Decision {
   return verify.length === 0
     ? { kind: 'looking', answer }
@@ -197,7 +198,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }
 
-/** Whether a wait concerns an agent that still works. In a list, `takeShift` knows who is held until when. */
+/** Whether a wait still applies. In a list of agents, `takeShift` decides which agents are still held. */
 function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
   if (kind === 'delay' || agent === null) return true;
   const isHeld = kind === 'usage-limit' || kind === 'outage';

@@ -13,7 +13,7 @@ import { hasOthers, isStillOut, loseShift, skippedBecause } from './shifts.ts';
 
 type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
-/** Decides what follows an attempt that is not counted: another one, at once or after a wait, or the end. */
+/** Decides what follows an attempt that does not count: another one, at once or after a wait, or the task's end. */
 export function retry(
   state: LoopState,
   outcome: Failed<
@@ -47,12 +47,12 @@ export function retry(
   }
 }
 
-/** An agent that is being updated, or a gateway that restarts, is often back after a moment. */
+/** How often a failed start is repeated: an update of the agent or a restart of its gateway is often soon over. */
 const QUICK_STARTS = 2;
 
 /**
- * Starts the agent again for the same iteration after a short pause. Returns null if it has failed at its
- * start too often.
+ * Starts the agent again for the same iteration after a short pause. Returns null if the agent has already failed at
+ * its start too often.
  */
 function startAgain(
   state: LoopState,
@@ -107,7 +107,7 @@ function withTrouble(state: LoopState, trouble: Partial<Trouble>): LoopState {
   return { ...state, trouble: { ...state.trouble, ...trouble } };
 }
 
-/** Builds the event that announces a further attempt, and why it is made. */
+/** Builds the event that announces a further attempt, and says why it is made. */
 function retried(
   { task: { current_iteration: iteration, attempt } }: LoopState,
   why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
@@ -115,14 +115,14 @@ function retried(
   return publish({ event: 'agent_retry', iteration, attempt, by: 'ralph', ...why });
 }
 
-/** The reset time that the service reports is sometimes a little early. */
+/** Added to the reset time that the service reports, because that time is sometimes a little early. */
 const RESET_MARGIN_MS = 1_000;
 const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
 /**
- * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next attempt
- * hits the limit at once, the pauses grow, so that the loop does not spin.
+ * Waits until a plan limit is reset. If the reset time is unknown or has passed, or the next attempt hits the limit
+ * at once, each pause is longer than the one before, so that ralph does not retry in quick succession.
  */
 function waitForReset(
   state: LoopState,
@@ -165,7 +165,7 @@ function waitForReset(
 const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
-/** Causes that can pass by themselves if the agent had worked before: it is being updated, or its token renewed. */
+/** Fatal causes that may pass by themselves if the agent has worked before, for example because it is being updated. */
 const MAY_PASS: ReadonlySet<string> = new Set(['agent-not-found', 'not-logged-in', 'agent-error']);
 
 /**
@@ -204,7 +204,7 @@ function fatal(
     };
   }
   if (skipped !== null) return skip(skipped);
-  // The same prompt was accepted a moment ago.
+  // An earlier request of this run was accepted, so this refusal may pass.
   const wasAccepted = cause === 'refused-request' && mayGoOn;
   return (
     (wasAccepted ? startAgain(state, message, event, moment) : null) ?? {

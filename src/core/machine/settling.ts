@@ -11,16 +11,16 @@ import type { EventBody } from './events.ts';
 import type { CountedAnswer, Judgement, LoopState, Streaks, WayToSettle } from './loop-state.ts';
 
 /*
- * What an iteration changed is settled once it is judged, before `--after` and before the task ends:
+ * Once an iteration is judged, its changes are committed, reverted or left, before `--after` runs or the task ends:
  *
  *   judged ──┬─ cut, or red with --verify-each, not complete, --revert-failed ─► reverted ──┐
  *            ├─ --commit ───────────────────────────► committed ─┼─► --after, then what follows
  *            └─ neither ─────────────────────────────────────────┘
  *
- * A driver that dies in this step repeats it.
+ * If ralph dies in this step, the next run repeats it.
  */
 
-/** Returns whether the changes are committed or taken back; null if neither. */
+/** Returns whether to commit or to revert the changes of an iteration; null for neither. */
 export function wayToSettle(judgement: Judgement, policy: Policy): WayToSettle | null {
   const hasFailed = wasCut(judgement.answer) || isRed(judgement, policy);
   if (policy.revertFailed && hasFailed && judgement.judged.kind !== 'passed') return 'revert';
@@ -31,13 +31,13 @@ function wasCut({ outcome }: CountedAnswer): boolean {
   return outcome.kind === 'timed-out' || outcome.kind === 'bounded' || outcome.kind === 'cut';
 }
 
-/** Whether a check failed that judges each iteration, and not only a claim. One that a stop cut off has not. */
+/** Whether a check failed under `--verify-each`. A check that a stop cut off does not count as failed. */
 function isRed({ checks = [] }: Judgement, { verifyEach }: Policy): boolean {
   const ended = checks.filter(({ exitCode, timedOut }) => exitCode !== null || timedOut);
   return verifyEach && failedChecks(ended).length > 0;
 }
 
-/** Returns what is to be settled. */
+/** Describes the iterations whose changes are to be committed or reverted. */
 export function treeToSettle(
   { uncommitted = 0 }: Streaks,
   { record, facts }: CountedAnswer,
@@ -49,7 +49,7 @@ export function treeToSettle(
   return { iteration, since: iteration - uncommitted, outcome, summary, again };
 }
 
-/** Returns what could not be committed and is tried once more when the task ends; null if there is nothing. */
+/** Describes the work that could not be committed, for a last try when the task ends; null if there is none. */
 export function treeLeft(
   { streaks: { uncommitted = 0 }, task, finalMessage }: LoopState,
   policy: Policy,
@@ -66,7 +66,7 @@ function summaryOf(message: string | null, policy: Policy): string {
   return summaryLine(message ?? '', statements);
 }
 
-/** Returns the last line of a message that is neither markup, code nor a statement; '' if there is none. */
+/** Returns the last line of a message that is not markup, code or one of the statements; '' if there is none. */
 export function summaryLine(message: string, statements: readonly (string | null)[]): string {
   const lines = message
     .replace(/^ *(`{3,}|~{3,})[\s\S]*?(?:^ *\1|$(?![\s\S]))/gm, '')
@@ -83,7 +83,7 @@ export function summaryLine(message: string, statements: readonly (string | null
   return oneLine(maskSecrets(last), 200);
 }
 
-/** Returns the letters and digits of a text, to compare it with another one. */
+/** Returns only the letters and digits of a text, in lower case, so that texts can be compared. */
 function wordsIn(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -91,7 +91,7 @@ function wordsIn(text: string): string {
 /** The longest diff that the next prompt shows, in UTF-16 code units. */
 const LONGEST_DIFF = 4_000;
 
-/** Adds to the next prompt what came of it, and announces that. */
+/** Adds the result of the commit or revert to the state and the next prompt, and announces it. */
 export function withSettlement(
   state: LoopState,
   settlement: Settlement,
@@ -113,7 +113,7 @@ export function withSettlement(
   };
 }
 
-/** Returns what the agent has to know if its work is not on the branch any more that had it before. */
+/** Returns what the agent is told if this commit is not on the branch of the previous one; null if it is. */
 function awayFrom({ branches = [], work_tree }: TaskGit, branch: string): Missing | null {
   const before = branches.length === 0 && work_tree !== null ? [work_tree.branch] : branches;
   const last = before.at(-1) ?? branch;
@@ -147,7 +147,7 @@ function eventOf(iteration: number, settlement: Settlement): EventBody | null {
   }
 }
 
-/** Returns what the agent has to know of it; null if it can do nothing about it. */
+/** Returns what the agent is told about a refused commit or a revert; null if it can do nothing about the result. */
 function toldOf(settlement: Settlement, isOfChecks: boolean): Missing | null {
   if (settlement.kind === 'refused') {
     return { kind: 'not-committed', why: settlement.why, output: settlement.output };

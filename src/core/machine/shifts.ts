@@ -24,7 +24,7 @@ import type { LoopState } from './loop-state.ts';
  *      ├── all are held: one wait, until the earliest reset ◄──────────────────┤
  *      └── all are skipped: the end, by the cause of the first ◄───────────────┘
  *
- * An earlier one of the list is on shift again from the beginning of an iteration, once its reset has passed.
+ * An agent further up the list is on shift again from the next iteration on, once its reset has passed.
  * No session goes from one agent to another.
  */
 
@@ -48,7 +48,7 @@ export function onShift(policy: Policy, task: TaskState): Policy {
   return agent === undefined || !hasSeveralAgents(policy) ? policy : withPolicy(policy, { agent });
 }
 
-/** Adds to what the agent on shift has used. Does nothing in a task that never had several agents. */
+/** Adds `usage` to the total of the agent on shift. Does nothing in a task that never had several agents. */
 export function withUsageOfAgent(task: TaskState, policy: Policy, usage: Usage): TaskState {
   if (!hasSeveralAgents(policy) && Object.keys(task.agents).length === 0) return task;
   const used = addUsage(standingOf(task, policy.agent).usage, usage);
@@ -60,7 +60,7 @@ export function withoutTrouble(task: TaskState, { agent }: Policy): TaskState {
   return task.agents[agent] === undefined ? task : withStanding(task, agent, NOT_HELD);
 }
 
-/** Returns the task for another run: a person may have fixed what an agent was skipped for. */
+/** Returns the task with no agent skipped, for a new run: a person may have fixed what was wrong with an agent. */
 export function withoutSkipped(task: TaskState): TaskState {
   const agents = Object.entries(task.agents).map(([name, standing]) => [
     name,
@@ -85,9 +85,9 @@ export function hasOthers(task: TaskState, { agent, agents }: Policy): boolean {
 }
 
 /**
- * Ends the shift of an agent. The next one that is free continues with the same iteration at once. If
- * none is, ralph waits for the one that is free first, or the task ends. `hasWorked`: the agent had
- * done something before, so waiting counts from the beginning against `maxWaitMs`.
+ * Ends the shift of an agent. The next free agent continues with the same iteration at once. If none is free, ralph
+ * waits for the agent that will be free first, or the task ends. `hasWorked`: the lost attempt had done something, so
+ * the time that counts against `maxWaitMs` starts again.
  */
 export function loseShift(
   state: LoopState,
@@ -107,8 +107,8 @@ export function loseShift(
 }
 
 /**
- * Puts the agent that starts next on shift. In a new iteration that is the first of the list that is
- * free. Waits if none is, as after a resume.
+ * Puts the agent that starts next on shift: in a new iteration, the first free one of the list. Waits if none is
+ * free.
  */
 export function takeShift(
   state: LoopState,
@@ -142,7 +142,7 @@ function changed(
   const next: LoopState = {
     ...state,
     task: { ...state.task, agent: to, session_id: from === null ? state.task.session_id : null },
-    // What another agent has come to says nothing about this one.
+    // The failures of the previous agent say nothing about this one.
     trouble: { ...state.trouble, transientAttempts: 0, failedStarts: 0, fatalRetries: 0 },
     hasAnswered: from === null && state.hasAnswered,
   };
@@ -151,7 +151,7 @@ function changed(
   return { state: next, announced: [told], decision };
 }
 
-/** Waits for the agent that is free first, or ends the task if that takes too long or none ever is. */
+/** Waits for the agent that will be free first, or ends the task if that takes too long or all agents are skipped. */
 function waitForFirst(state: LoopState, because: Change, moment: Moment): Decided {
   const { at, policy } = moment;
   const [first] = policy.agents
@@ -203,7 +203,7 @@ function endSkipped(state: LoopState, error: string, { agents }: Policy): Decide
   };
 }
 
-/** Says of each agent why it does not work. */
+/** Returns a text that says for each agent why it cannot work. */
 function allErrors(task: TaskState, { agents }: Policy): string {
   return agents
     .map((name) => {
@@ -233,7 +233,7 @@ function withStanding(
   name: AgentName,
   changes: Partial<AgentStanding>,
 ): TaskState {
-  // What was guessed of an earlier hold says nothing about another one.
+  // Whether the time of an earlier hold was guessed says nothing about a new one.
   const { is_guess: _, ...known } = standingOf(task, name);
   const standing = { ...known, ...changes };
   return { ...task, agents: { ...task.agents, [name]: standing } };

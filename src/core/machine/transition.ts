@@ -48,7 +48,7 @@ import { onShift } from './shifts.ts';
  *                       │                                            │            │                                  │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴──────────────────────────────────┘
  *
- * With a budget of the day, `counting-day` comes before each `working`, and ends the task if it is spent.
+ * With a budget of the day, `counting-day` comes before each `working`, and ends the task if that is spent.
  * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
  * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
  * step: see `resume.ts`. A program that works on a task itself, without a loop, sends the events of
@@ -56,7 +56,8 @@ import { onShift } from './shifts.ts';
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   switch (event.kind) {
-    // Requests arrive between two events. They keep `updated_at`, from which the next event is measured.
+    // Requests arrive between two events. They do not change `updated_at`, since the time until the
+    // next event is measured from it.
     case 'hinted':
       return noted({ ...state, hints: waitingHints([...state.hints, event.hint]) });
     case 'progress-reported':

@@ -1,11 +1,11 @@
 import { AGENT_NAMES, type AgentName } from '../agent/agents/agents.ts';
 
 /*
- * Settings with a value for each agent, such as `--model`: `opus` is for a task with one agent, and
- * `codex=gpt-5` for one agent of a list. A configuration may have a map in its place: `{codex: gpt-5}`.
+ * Settings that can have a value for each agent, such as `--model`. `opus` is for a task with one agent, and
+ * `codex=gpt-5` is for one agent of a list. A configuration may write a map instead: `{codex: gpt-5}`.
  */
 
-/** Returns the texts of a map from agents to texts, or null if it is not such a map. */
+/** Turns a map from agents to texts into texts such as `codex=gpt-5`. Returns null if it is not such a map. */
 export function textsFromMap(map: object): readonly string[] | null {
   const texts = Object.entries(map).flatMap(([name, text]) =>
     AGENT_NAMES.some((agent) => agent === name) && typeof text === 'string'
@@ -15,7 +15,7 @@ export function textsFromMap(map: object): readonly string[] | null {
   return texts.length === Object.keys(map).length ? texts : null;
 }
 
-/** Returns the texts in one that names several agents with commas between them, as `--agent` does. */
+/** Splits a text that names several agents, with commas between them, into one text for each. */
 export function textsIn(written: string): readonly string[] {
   return namedText(written) === null ? [written] : written.split(NEXT_AGENT);
 }
@@ -30,7 +30,7 @@ export function namedText(
   return agent === undefined ? null : { agent, text: text.slice(agent.length + 1) };
 }
 
-/** Returns the text for an agent: the last that names it, or else the last that names none; null without. */
+/** Returns the text for an agent: the last one that names it, else the last one that names no agent, else null. */
 export function textFor(texts: readonly string[], agent: AgentName): string | null {
   const own = texts.findLast((text) => namedText(text)?.agent === agent);
   if (own !== undefined) return namedText(own)?.text ?? null;

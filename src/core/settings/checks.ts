@@ -1,15 +1,15 @@
 /** A shell command that has to exit 0 before a claim is accepted: one `--verify`. */
 export interface Check {
-  /** Its key under `checks` in a configuration; without one, the command itself. */
+  /** Its key under `checks` in a configuration, or the command itself if it has no key. */
   readonly name: string;
   readonly command: string;
-  /** Whether an item of a list named it: then it runs, but gives an agent no permission. */
+  /** Set if an item of a list named the check. It runs, but does not give the agent permission to run it. */
   readonly ofItem?: true;
 }
 
 /**
- * Reads checks: a command, a list of commands, or names with a command each. Also takes the form in which
- * checks are stored. A check that stands there twice counts once. Returns null if it is none of these.
+ * Reads a command, a list of commands, names with a command each, or stored checks. Drops repeated checks; returns
+ * null for anything else.
  */
 export function readChecks(written: unknown): readonly Check[] | null {
   const checks = checksIn(written);
@@ -40,7 +40,7 @@ function unnamed(command: string): Check {
   return { name: nameOf('', command), command };
 }
 
-/** Names stand in sentences, so they have one line. */
+/** Returns the name of a check on one line, since names stand in sentences. */
 function nameOf(name: string, command: string): string {
   return (name.trim() || command).replace(/\s+/g, ' ').trim();
 }

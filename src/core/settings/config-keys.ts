@@ -1,6 +1,6 @@
 import { aliasKeys, keyOf, type SettingName, settingNames } from './settings.ts';
 
-/** What a key of a configuration sets. `unit` is added to a bare number. */
+/** The setting for a key of a configuration. `unit` is added to a number without a unit. */
 export interface ConfigKey {
   readonly name: SettingName;
   readonly unit: string;
@@ -27,7 +27,7 @@ export function configKeys(): ReadonlyMap<string, ConfigKey> {
   return keys;
 }
 
-/** Returns a value as it is meant by a key: a bare number has the unit of the key. */
+/** Returns the value of a key. A number without a unit gets the unit of the key. */
 export function withUnit(value: unknown, { unit }: ConfigKey): unknown {
   return typeof value === 'number' && unit !== '' ? `${value}${unit}` : value;
 }

@@ -27,8 +27,8 @@ const TYPES_HEAD = `
 const OF_ONE_RUN: readonly SettingName[] = ['prompt', 'dryRun', 'json'];
 
 /**
- * Returns a configuration file that shows every setting as a comment, made from the table of settings. Only
- * the agents are set, if some are given.
+ * Returns a configuration file that shows every setting as a comment, made from the table of settings. Only `agent`
+ * is set, and only if agents are given.
  */
 export function configTemplate(agents: readonly AgentName[] | null = null): string {
   let text = HEAD;
@@ -80,8 +80,8 @@ function wrapped(sentence: string): string {
 }
 
 /**
- * Returns the short configuration of a project: what is set first, as comments, with the project's test command. Only
- * the agents are set, if some are given.
+ * Returns the short configuration of a project: the settings that people change first, as comments, with the
+ * project's test command. Only `agent` is set, and only if agents are given.
  */
 export function projectTemplate(
   testCommand: string,

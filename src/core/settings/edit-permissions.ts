@@ -3,7 +3,7 @@ import { commandsIn } from '../agent/shell-commands.ts';
 import type { Settings } from './settings.ts';
 
 /*
- * `--edit` is short for a permission mode and for tools that an agent may use unasked:
+ * `--edit` stands for a permission mode and for rules that let an agent run the commands of the checks without asking:
  *
  *   --verify "cd web && npm test" ──► cd web · npm test ──► Bash(cd web:*) · Bash(npm test:*)
  *
@@ -12,13 +12,13 @@ import type { Settings } from './settings.ts';
 
 type EditSettings = Pick<Settings, 'edit' | 'permissionMode' | 'allowedTools' | 'verify' | 'until'>;
 
-/** What one agent may do unasked. */
+/** What one agent may do without asking. */
 export interface Permissions {
   readonly permissionMode: string | null;
   readonly allowedTools: readonly string[];
 }
 
-/** Returns the permissions of one agent, those by `--edit` included. */
+/** Returns the permissions of one agent, including those that `--edit` gives. */
 export function permissionsOf(settings: EditSettings, agent: AgentName): Permissions {
   const { edit, permissionMode, allowedTools } = settings;
   if (!edit) return { permissionMode, allowedTools };
@@ -29,7 +29,7 @@ export function permissionsOf(settings: EditSettings, agent: AgentName): Permiss
   };
 }
 
-/** Says what an agent may do by `--edit`. */
+/** Returns a text that says what an agent may do with `--edit`. */
 export function describeEdit(settings: EditSettings, agent: AgentName): string {
   const { editsAnd } = AGENTS[agent];
   if (editsAnd !== undefined) return `${agent} may edit files${editsAnd}`;
@@ -40,19 +40,20 @@ export function describeEdit(settings: EditSettings, agent: AgentName): string {
   return `${may}; no rule of ${agent} allows just '${left.join("' or '")}': add one with --allowed-tools`;
 }
 
-/** What a resume needs so that an agent may do what it was refused. */
+/** The flags of a resume that let an agent do what it was refused. */
 export interface RefusedRemedy {
   readonly flags: readonly string[];
-  /** What no flag allows by itself: a person has to find the rule. */
+  /** Refused calls for which ralph knows no flag, so a person has to find the rule. */
   readonly left: readonly string[];
 }
 
-/** The tools that edit files, by the names of the agents that have permission modes. */
+/** The names of the tools that edit files, in all agents that have permission modes. */
 const EDITS = /^(?:multi|notebook)?edit$|^write(?:_file)?$|^replace$/i;
 
 /**
- * Returns the flags of a resume that allow just these refused calls: `Bash: npm test`. A command that begins as a check
- * does gets the check's rule; another one is named whole. The flags replace those of the task, so they repeat them.
+ * Returns the flags of a resume that allow only these refused calls, such as `Bash: npm test`. A command that begins
+ * like a check gets the rule of that check; any other command gets a rule for exactly itself. The flags replace those
+ * of the task, so they repeat them.
  */
 export function remedyForRefused(
   refused: readonly string[],
@@ -79,7 +80,7 @@ export function remedyForRefused(
       if (!rule?.startsWith(`${tool}(`)) return null;
       return check === undefined ? rule.replace(':*)', ')') : rule;
     });
-    // A part that is refused still would refuse the whole.
+    // If one part of a command stays refused, the whole command does.
     if (found.includes(null)) left.add(call);
     else for (const rule of found) if (rule !== null) rules.add(rule);
   }
@@ -96,7 +97,7 @@ export function remedyForRefused(
 
 interface EditRules {
   readonly allowed: readonly { readonly command: string; readonly rule: string }[];
-  /** Commands that get no rule: only a shell knows what they run, or the agent has no rule for them. */
+  /** Commands that get no rule, because only a shell knows what they run or the agent has no such rules. */
   readonly left: readonly string[];
 }
 
@@ -122,18 +123,18 @@ function editRules(settings: EditSettings, agent: AgentName): EditRules {
   };
 }
 
-/** Splits a command line; one whose words come from another command stays whole. */
+/** Splits a command line into its commands. A line with a command substitution stays whole. */
 function partsOf(line: string): readonly string[] {
   return /[$<>]\(|`/.test(line) ? [line] : (commandsIn(line) ?? [line]);
 }
 
-/** No quote, expansion, redirection, pattern or comma, which could end a rule. */
+/** Matches a word without quotes, expansions, redirections, patterns and commas, since these could break a rule. */
 const PLAIN = /^[\w%+=:./-][\w@%+=:./-]*$/;
 const ASSIGNMENT = /^\w+=/;
-/** Words of the shell that start no program. */
+/** Keywords of the shell, which start no program. */
 const KEYWORDS = /^(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|function|select|in)$/;
 
-/** Returns the words of a command without what changes none: assignments, `!` and a joined standard error. */
+/** Returns a command's words without assignments, `!` and `2>&1`; null if only a shell could read them. */
 function plainWords(command: string): readonly string[] | null {
   const words = command
     .replace(/^!\s+/, '')

@@ -10,7 +10,7 @@ import {
   variableOf,
 } from './settings.ts';
 
-/** Variables that tell an agent about its loop. Inside a loop they are not settings. */
+/** Variables that tell an agent about its loop. Inside a loop they are not read as settings. */
 const IDENTITY = [
   'RALPH_TASK_ID',
   'RALPH_ITERATION',
@@ -23,13 +23,13 @@ const IDENTITY = [
 /** The variable that passes the path of the log to a loop in the background. */
 export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 
-/** The variable that names the fleet, for the commands that work on one. */
+/** The variable that names the fleet, for commands that work on a fleet. */
 export const FLEET_VARIABLE = 'RALPH_FLEET';
 
 /** An alias of `RALPH_TIMEOUT`, in minutes. */
 const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
-/** Reads the `RALPH_*` variables. An unknown one is only a warning. */
+/** Reads the `RALPH_*` variables. An unknown variable leads only to a warning. */
 export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   readonly layer: Layer;
   readonly warnings: readonly string[];
@@ -66,14 +66,14 @@ function isOfFleet(variable: string): boolean {
   return variable === FLEET_VARIABLE || variable.startsWith(`${FLEET_VARIABLE}_`);
 }
 
-/** Returns the environment without the variables that name a fleet: with them, a program could steer its workers. */
+/** Returns the environment without the variables of a fleet, with which a program could control the fleet's workers. */
 export function withoutFleet(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = Object.keys(env).filter((name) => !name.startsWith(FLEET_VARIABLE));
   if (names.length === Object.keys(env).length) return env;
   return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
-/** Reads the value of a variable. A variable with several texts has one on each line. */
+/** Reads the value of a variable. If the setting takes several texts, each line is one. */
 function readText(name: SettingName, value: string): unknown {
   if (!isRepeatable(SETTINGS[name])) return value;
   return value.split('\n').filter((line) => line.trim() !== '');
@@ -84,7 +84,7 @@ function unknownVariable(variable: string, known: readonly string[]): string {
   return `ralph does not know the variable ${variable}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-/** Returns the log path of a loop in the background, else null. Removes the variable, so no agent inherits it. */
+/** Returns the log path of a loop in the background, else null. Removes its variable, so that no agent inherits it. */
 export function takeDetachedLog(env: NodeJS.ProcessEnv): string | null {
   const log = env[DETACHED_LOG] ?? null;
   delete env[DETACHED_LOG];

@@ -11,10 +11,10 @@ export interface Judge {
   readonly model: string | null;
 }
 
-/** More criteria than these are refused. */
+/** The largest number of criteria that is accepted. */
 export const MOST_CRITERIA = 100;
 
-/** The agents that are known to be kept from writing while they judge. */
+/** The agents that ralph knows how to keep from writing while they judge. */
 const JUDGES: readonly AgentName[] = AGENT_NAMES.filter((name) => AGENTS[name].judging !== null);
 
 /** Reads `AGENT[:MODEL]`; null if it names no agent that can judge. */
@@ -24,7 +24,7 @@ function readJudge(text: string): Judge | null {
   return { agent, model: model === undefined || model === '' ? null : model };
 }
 
-/** Returns who judges the claims of a task; null if nobody does. */
+/** Returns the judge of a task's claims; null if there is none. */
 export function judgeOf({ judge, noJudge }: Pick<Settings, 'judge' | 'noJudge'>): Judge | null {
   return judge === null || noJudge ? null : readJudge(judge);
 }
@@ -39,13 +39,13 @@ export function judgeBin(
   return textFor(isWorker ? texts : texts.filter((text) => namedText(text) !== null), agent);
 }
 
-/** The settings that say how a judge judges: a mistake without any. */
+/** The settings that say how the judge works, so they are a mistake if there is no judge. */
 const OF_JUDGE = ['judgeCommand', 'criterion', 'criteria', 'judgeRounds'] as const;
 
 /** Returns the contradictions between the settings of the judge, one sentence each. */
 export function judgeProblems({ settings, sources }: SourcedSettings): readonly string[] {
   const { judge, noJudge, judgeCommand } = settings;
-  // What a resume turns off keeps the settings that it had.
+  // If a resume turns the judge off, the other settings of the judge may stay.
   if (noJudge) return [];
   if (judge === null) {
     return OF_JUDGE.filter((name) => sources[name].kind === 'flag').map(

@@ -19,7 +19,7 @@ import {
 /** A setting that needs trust, as a configuration file writes it. */
 export interface SettingNeedingTrust {
   readonly name: SettingName | VaultSettingName;
-  /** Its key in the file: `on_end`. */
+  /** Its key in the file, such as `on_end`. */
   readonly key: string;
   readonly value: unknown;
 }
@@ -43,7 +43,7 @@ export function settingsNeedingTrust(
   return [...ofRun, ...ofVault];
 }
 
-/** Whether a value needs trust: some values of a setting may lift no wall. An invalid value might. */
+/** Whether a value of a setting needs trust. Some values loosen no restriction; an invalid value might loosen one. */
 function lifts(name: SettingName, written: unknown): boolean {
   const row = SETTINGS[name];
   if (typeof row.trust === 'boolean') return row.trust;

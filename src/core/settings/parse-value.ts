@@ -20,7 +20,7 @@ export function parseValue(
     : { value };
 }
 
-/** Returns what has to be there instead of a blank text; undefined if a text may be blank. */
+/** Returns what is expected instead of a blank text; undefined if a blank text is allowed. */
 function wantedText(type: SettingKind): string | undefined {
   if (type.kind === 'checks') return SHELL_COMMAND;
   if (type.kind === 'command') return type.isSplit ? undefined : SHELL_COMMAND;
@@ -34,7 +34,7 @@ function isBlank(value: unknown): boolean {
   return typeof text === 'string' && text.trim() === '';
 }
 
-/** Returns null if the value is invalid. Plain code: schemas for sixty settings would cost 4 ms per start. */
+/** Returns null if the value is invalid. Written by hand, since a schema library would cost 4 ms per start. */
 function read(type: SettingKind, written: unknown): unknown {
   switch (type.kind) {
     case 'text':
@@ -75,7 +75,7 @@ function textsOf(written: unknown): readonly string[] | null {
   return written.every((each) => typeof each === 'string') ? written : null;
 }
 
-/** Reads words that are all choices: a text with commas between them, or a list. */
+/** Reads words from a list or a text with commas. Returns null unless each word is one of the choices. */
 function choicesIn(written: unknown, choices: readonly string[]): readonly string[] | null {
   const words = wordsIn(written);
   return words.length > 0 && words.every((word) => choices.includes(word)) ? words : null;

@@ -34,7 +34,7 @@ export type VaultSettingName = keyof typeof VAULT_SETTINGS;
 /** The settings of the vault from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
-/** The settings of the vault that each command has. */
+/** Which of the vault's settings each command has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],
@@ -46,7 +46,7 @@ export function vaultSettingNames(): readonly VaultSettingName[] {
   return VAULT_COMMANDS.watch;
 }
 
-/** Returns the environment variable of a setting of the vault. Commands without this setting ignore it. */
+/** Returns the environment variable of a setting of the vault. Commands without this setting ignore the variable. */
 export function variableOfVault(name: VaultSettingName): string {
   return `RALPH_${snakeCase(name).toUpperCase()}`;
 }

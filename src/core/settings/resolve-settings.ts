@@ -8,7 +8,7 @@ import {
   settingNames,
 } from './settings.ts';
 
-/** Settings with the default in place of each invalid value, so that all other problems can be found, too. */
+/** Settings with the default instead of each invalid value, so that other problems can be found, too. */
 export interface ResolvedSettings extends SourcedSettings {
   readonly bad: ReadonlySet<SettingName>;
   readonly problems: readonly string[];
@@ -58,7 +58,7 @@ function badValues(layer: Layer): readonly string[] {
   return problems;
 }
 
-/** Returns the setting and its alternatives. */
+/** Returns a setting together with its alternatives. */
 export function groupOf(name: SettingName): readonly SettingName[] {
   return GROUPS.find((names) => names.includes(name)) ?? [name];
 }
@@ -69,9 +69,9 @@ function firstWritten(name: SettingName, layers: readonly Layer[]): Written | un
   return layer?.[name];
 }
 
-/** Returns the value of a setting that nobody gives. */
+/** Returns the value of a setting that is not given anywhere. */
 export function defaultValue(name: SettingName): unknown {
-  // A batch has tens of thousands of tasks, each with all settings.
+  // Cached, since a batch can have tens of thousands of tasks, each with all settings.
   if (!DEFAULTS.has(name)) DEFAULTS.set(name, readDefault(name));
   return DEFAULTS.get(name);
 }

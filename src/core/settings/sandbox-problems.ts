@@ -21,7 +21,7 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
       '--keep-background cannot be kept with --sandbox: everything in it ends with the agent.',
     );
   }
-  // Who says --no-sandbox, for example with a resume, need not take every rule back.
+  // With --no-sandbox, for example on a resume, the rules given before may stay.
   if (settings.sandbox !== true && sources.sandbox.kind !== 'flag') {
     for (const name of SANDBOX_RULES.filter((each) => sources[each].kind === 'flag')) {
       problems.push(`${sources[name].where} needs --sandbox, and it was not given.`);

@@ -1,12 +1,12 @@
 import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
-/** The kinds of source, highest priority first. */
+/** The kinds of source of a setting, highest priority first. */
 export type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
 
 /** Where a value comes from, worded so that a person can find it. */
 export interface Source {
   readonly kind: SourceKind;
-  /** `--delay`, `RALPH_DELAY`, `ralph.config.yaml:3 delay`, `task type coding`. */
+  /** For example `--delay`, `RALPH_DELAY`, `ralph.config.yaml:3 delay` or `task type coding`. */
   readonly where: string;
 }
 
@@ -52,7 +52,7 @@ export function textOf(written: Written | undefined): string | undefined {
   return typeof written?.value === 'string' ? written.value : undefined;
 }
 
-/** Returns the settings, with those in `names` and their sources taken from `from`. */
+/** Returns the settings, but takes those in `names`, with their sources, from `from`. */
 export function withSettings(
   { settings, sources }: SourcedSettings,
   from: SourcedSettings,

@@ -28,7 +28,7 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
   ];
 }
 
-/** Settings that say how checks are run: a mistake without any. */
+/** Settings that say how checks are run, so they are a mistake if there are no checks. */
 const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures', 'verifyClean'] as const;
 
 function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
@@ -93,7 +93,7 @@ function isFlag(source: Source): boolean {
 
 const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
 
-/** Finds limits that contradict each other. A limit by default or by task type is adjusted instead. */
+/** Finds limits that contradict each other. A limit that comes from a default or a task type is adjusted instead. */
 function limitProblems({ settings, sources, bad }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
   const { iterationTimeout, idleTimeout, timeout } = settings;
@@ -139,7 +139,7 @@ function agentProblems(run: RequestedSettings): readonly string[] {
   ];
 }
 
-/** Finds what says something else than `--edit`. */
+/** Finds settings that contradict `--edit`. */
 function editProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const { edit, permissionMode: mode, dangerouslySkipPermissions } = settings;
   if (!edit) return [];
@@ -153,12 +153,12 @@ function editProblems({ settings, sources }: RequestedSettings): readonly string
   );
 }
 
-/** Finds what one agent does not take. In a list, a setting from anywhere has to fit all of them. */
+/** Finds settings that one agent does not take. For a list of agents, settings from every source have to fit all. */
 function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const { takes } = AGENTS[agent];
   const isMeant = agentsOf(run).length > 1 ? isGiven : isFlag;
-  // A setting that is turned off asks for nothing that the agent lacks.
+  // A setting that is turned off is fine even if the agent does not have it.
   const problems = SETTINGS_OF_SOME.filter(
     (name) => !takes.includes(name) && isMeant(sources[name]) && settings[name] !== false,
   ).map((name) => `${sources[name].where} ${whoTakes(name)}; found --agent ${agent}.`);
@@ -182,10 +182,10 @@ function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[]
   return [...problems, ...dashProblems(agent, run)];
 }
 
-/** The settings with a text for each agent. */
+/** The settings that can have a text for each agent. */
 const TEXTS_OF_AGENTS = ['model', 'agentBin'] as const;
 
-/** Finds texts that name an agent which does not work here, and in a list those that name none. */
+/** Finds texts that name an agent which does not work in this task, and for a list also texts that name no agent. */
 function textProblems(run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const agents = agentsOf(run);
@@ -275,7 +275,7 @@ function passthroughProblems(run: RequestedSettings): readonly string[] {
   );
 }
 
-/** Settings that need to know whose change each is, so no other task may work in the same files. */
+/** Settings that must know which task made a change, so no other task may work in the same files. */
 const ALONE = ['commit', 'revertFailed'] as const satisfies readonly SettingName[];
 
 function gitProblems({ settings, sources }: RequestedSettings): readonly string[] {
@@ -289,7 +289,7 @@ function gitProblems({ settings, sources }: RequestedSettings): readonly string[
   return problems;
 }
 
-/** Returns the settings that are impossible where tasks share a work tree, one sentence each. */
+/** Returns a sentence for each setting that is impossible where tasks share a work tree. */
 export function sharingProblems({ settings, sources }: SourcedSettings): readonly string[] {
   return ALONE.filter((name) => settings[name]).map(
     (name) =>

@@ -24,7 +24,7 @@ const TABLE = {
 
 export type SettingName = keyof typeof TABLE;
 
-/** The row of a setting, as it is written. */
+/** The type of a setting's row, with its literal values. */
 export type SettingRowOf<Name extends SettingName> = (typeof TABLE)[Name];
 
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;

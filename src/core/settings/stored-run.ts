@@ -2,7 +2,7 @@ import { resolveSettings } from './resolve-settings.ts';
 import { layerOf, type Source, type SourcedSettings } from './setting-source.ts';
 import { type SettingName, settingNames, snakeCase } from './settings.ts';
 
-/** The settings of a run, as they are stored beside its state. */
+/** The settings of a run, as they are stored next to its state. */
 export interface StoredRun extends SourcedSettings {
   readonly taskType: string;
   readonly passthrough: readonly string[];

@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts';
 
-/** The limits that a task type sets, and how strictly claims are judged, as written on the command line. */
+/** The limits of a task type and how strictly it judges claims, each as written on the command line. */
 export type TaskTypeLimits = Readonly<
   Partial<
     Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout' | 'proof'>, string>

@@ -49,19 +49,19 @@ export const WORK_SETTINGS = inGroup('The list', {
 
 type WorkSettingName = keyof typeof WORK_SETTINGS;
 
-/** What the command line says of the settings of `ralph work`. */
+/** The settings of `ralph work` as they stand on the command line. */
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
-/** Settings that only a command for one task takes: the items of a list have a task each, and begin where they land. */
+/** Settings that make sense for one task only. The items of a list have a task each, and start from where they land. */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],
   'base',
 ] as const satisfies readonly SettingName[];
 
-/** Settings that a pass over a vault does not take, and that a list does. */
+/** Settings that a list takes, although a pass over a vault does not. */
 const TAKEN: readonly SettingName[] = ['dryRun', 'json'];
 
-/** The settings of a run that `ralph work` does not take. */
+/** Returns the settings of a run that `ralph work` does not take. */
 export function notOfLists(): readonly SettingName[] {
   const others = [...settingsWith({ rescue: 'file' }), ...settingsWith({ rescue: 'off' })];
   return [...new Set([...OF_ONE_TASK, ...others])].filter((name) => !TAKEN.includes(name));

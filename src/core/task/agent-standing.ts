@@ -1,9 +1,9 @@
 import { NO_USAGE, type Usage } from '../agent/attempt.ts';
 
-/** Why an agent of a list is not started for a while: the next one takes over. */
+/** The reasons why an agent of a list is not started for a while and the next agent takes over. */
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
 
-/** Why an agent of a list is not started any more in this run. */
+/** The reasons why an agent of a list is not started again in this run. */
 export const SKIPPED_BECAUSE = [
   'agent-not-found',
   'not-logged-in',
@@ -11,35 +11,35 @@ export const SKIPPED_BECAUSE = [
   'agent-error',
 ] as const;
 
-/** What is known of one agent of a list. */
+/** What is known about one agent of a list. */
 export interface AgentStanding {
-  /** It is not started before this ISO instant; null if it is not held. */
+  /** The agent is not started before this ISO instant; null if it may be started. */
   readonly held_until: string | null;
-  /** Why it was held last, and has not answered since, or why it is skipped; null for neither. */
+  /** Why the agent is skipped, or was last held without having answered since; null for neither. */
   readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;
-  /** What it reported then, in one line. */
+  /** What the agent reported at that time, in one line. */
   readonly error: string | null;
-  /** Set if nobody knows when its usage limit is reset. */
+  /** Set if `held_until` is a guess, because the reset time of the usage limit is unknown. */
   readonly is_guess?: true;
   readonly usage: Usage;
 }
 
-/** What is known of an agent with which nothing is wrong. */
+/** The standing of an agent with which nothing is wrong. */
 export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 
-/** The judge of a task: what it has used of the task's money, and what it has said last. */
+/** The judge of a task: what it has used, and what it said last. */
 export interface JudgeStanding {
   readonly agent: string;
   /** Null for the agent's own default. */
   readonly model: string | null;
   /** How often it was asked. */
   readonly calls: number;
-  /** How many claims it has held. */
+  /** How many claims the judge has rejected. */
   readonly held: number;
   readonly usage: Usage;
-  /** In one line: `judged by codex: 3 of 4 met, not met: c2`. */
+  /** The last verdict in one line: `judged by codex: 3 of 4 met, not met: c2`. */
   readonly says: string;
 }
 
-/** A judge that was not asked yet. */
+/** The counts of a judge that was not asked yet. */
 export const NOT_ASKED = { calls: 0, held: 0, usage: NO_USAGE } as const;

@@ -18,13 +18,10 @@ interface BreakerNews {
 }
 
 /**
- * Returns the counters of the breaker after one more iteration.
- *
- * - Progress resets all counters, even if the iteration failed: the next error starts at 1.
- * - If progress cannot be measured, `no_progress` stays as it is.
- * - A successful iteration without progress does not clear the error: alternating failures and idle
- *   iterations count as stuck, too. If progress cannot be measured, success is the only sign there is,
- *   so it does clear the error.
+ * Returns the counters of the breaker after one more iteration. - Progress resets all counters, even if the iteration
+ * failed: the next error starts at 1. - If progress cannot be measured, `no_progress` stays as it is. - A successful
+ * iteration without progress does not clear the error: alternating failures and idle iterations count as stuck, too.
+ * If progress cannot be measured, success is the only sign of it, so it does clear the error.
  */
 export function afterIteration(
   breaker: BreakerState,
@@ -53,7 +50,7 @@ interface BreakerVerdict {
   readonly flag: '--no-progress-limit' | '--same-error-limit';
 }
 
-/** Returns why the breaker is open; null if it is closed. Errors say most, so their limit comes first. */
+/** Returns why the breaker is open; null if it is closed. The error limit comes first, as it explains more. */
 export function breakerVerdict(
   { no_progress, same_error }: BreakerState,
   { noProgressLimit, sameErrorLimit }: BreakerLimits,

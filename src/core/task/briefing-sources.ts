@@ -11,7 +11,7 @@ export interface BriefingSources {
   readonly stateDir: string;
   /** The absolute path of the key that commands must name; null if they find the key without it. */
   readonly keyFlag: string | null;
-  /** For the tasks of a fleet: the words of a command that name the fleet, in place of the folders. */
+  /** For the tasks of a fleet: the words that name the fleet in a command, instead of the folders. */
   readonly fleetWords?: readonly string[];
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
@@ -53,7 +53,7 @@ export type JournalEntry =
       readonly finalMessage: string | null;
     };
 
-/** An iteration. `detail` says more about its outcome; it may be empty. */
+/** An iteration. `detail` describes its outcome and may be empty. */
 export type BriefIteration = IterationRecord & { readonly detail: string };
 
 /** A task that was found, even if its state file could not be read. */
@@ -66,7 +66,7 @@ export interface FoundRun {
 
 /** A note for a human that is still in `Needs_Action`. */
 export interface OpenNote {
-  /** The file; for a task of a fleet the command that shows it. */
+  /** The note's file; for a task of a fleet, the command that shows the note. */
   readonly file: string;
   /** The reason in its file name, such as `EXHAUSTED`. */
   readonly reason: string;
@@ -77,7 +77,7 @@ export interface OpenNote {
 /** A request that is still in `Pending_Approval`. */
 export interface OpenRequest {
   readonly file: string;
-  /** Null if its name does not contain one. */
+  /** Null if the file name does not contain a task id. */
   readonly taskId: string | null;
   readonly at: string;
 }

@@ -29,7 +29,7 @@ export interface BriefTask extends FoundRun {
 /** Something that needs a person. */
 export type Need =
   | { readonly kind: 'task'; readonly task: BriefTask }
-  /** A request or a note that belongs to no task in the span. */
+  /** A request or a note that belongs to no task in the briefing's time span. */
   | { readonly kind: 'request'; readonly request: OpenRequest }
   | { readonly kind: 'note'; readonly note: OpenNote };
 
@@ -65,7 +65,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
   };
 }
 
-/** Assigns each entry to a run of its task: the last run that had started by then. */
+/** Assigns each journal entry to a run of its task: the last run that had started at the time of the entry. */
 function entriesByRun(
   journal: readonly JournalEntry[],
   runs: readonly FoundRun[],
@@ -137,7 +137,7 @@ function groupOf(state: ShownState): BriefGroup {
     case 'nothing':
       return 'completed';
     case 'a resume':
-      // Nobody chose to wait for a limit.
+      // A task at a usage limit counts as failed, since no person chose to pause it.
       return state === 'usage_limited' ? 'failed' : 'waiting';
     case 'interrupted':
       return 'waiting';
@@ -160,7 +160,7 @@ function lastAt({ shown, task }: BriefTask): string {
   return shown.finishedAt ?? task?.updated_at ?? '';
 }
 
-/** Returns approvals first, since work waits for them; then failed tasks; then tasks that only paused. */
+/** Returns what needs a person: first approvals, since work waits for them; then failed tasks; then paused ones. */
 function needsOf(
   tasks: readonly BriefTask[],
   requests: readonly OpenRequest[],

@@ -22,14 +22,14 @@ function clockGapMs(since: string, at: string, tookMs: number): number {
 const NOTICEABLE_GAP_MS = 5_000;
 
 /**
- * Returns for how many milliseconds since an instant no work was possible, because the machine slept or ralph
- * was suspended. Includes any change of the clock, so it is negative if the clock was set back.
+ * Returns the number of milliseconds since an instant in which no work was possible, because the machine slept or
+ * ralph was suspended. Includes any change of the clock, so it is negative if the clock was set back.
  */
 export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): number {
   return clockGapMs(since, at, tookMs) + heldUpMs;
 }
 
-/** Moves the task's time limit by the standstill before an event, so that the task keeps its time. */
+/** Moves the task's time limit by the time before an event in which no work was possible. */
 export function withoutStandstill(
   task: TaskState,
   event: Timing | { readonly at: string },
@@ -37,26 +37,27 @@ export function withoutStandstill(
   return 'tookMs' in event ? postponed(task, standstillMs(task.updated_at, event)) : task;
 }
 
-/** Moves the task's time limit by `ms`, in which no work was possible. */
+/** Moves the task's time limit by `ms` milliseconds, in which no work was possible. */
 export function postponed(task: TaskState, ms: number): TaskState {
   return ms === 0 ? task : { ...task, timeout_at: laterBy(task.timeout_at, ms) };
 }
 
 /**
- * Returns a saved task with a new heartbeat of its driver. Its time limit moves by the standstill since it
- * was saved: if the driver is killed later, only this heartbeat has recorded the standstill.
+ * Returns a saved task with a new heartbeat of its driver. The task's time limit moves by any standstill since the
+ * last save, since a driver that is killed later records it nowhere else.
  */
 export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };
-  // After the end there is no work, although the driver lives until it has announced the ending.
+  // After its end a task is not worked on, although its driver lives until it has announced the
+  // ending.
   const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);
   const lostMs = isWorkedOn ? standstillMs(task.updated_at, beat) : 0;
   return postponed({ ...task, driver }, lostMs);
 }
 
 /**
- * Returns the instant until which the dead driver of a task worked: the agent's last output at `heardAt`, but
- * at the latest when the next heartbeat was due. If no heartbeat came by then, the machine slept.
+ * Returns the instant until which the dead driver of a task worked: the agent's last output at `heardAt`, but at the
+ * latest when the next heartbeat was due. If that heartbeat never came, the machine slept.
  */
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);

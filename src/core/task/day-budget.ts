@@ -1,9 +1,9 @@
 import { isSpent } from '../agent/attempt.ts';
 
 /*
- * What the tasks of a vault spend in one day, as their journal shows it. An iteration counts once it has
- * ended, with all its attempts; before that, an attempt that failed counts as soon as another event tells
- * what its task has used in total.
+ * What the tasks of a vault spend in one day, as their journal shows it. An iteration counts once it has ended, with
+ * all its attempts. A failed attempt counts even before that, as soon as another event reports what its task has
+ * used.
  */
 
 /** What the tasks of a vault have spent on the current day of the user's time zone. */
@@ -20,7 +20,7 @@ export interface DayBudget extends DaySpending {
   readonly leftUsd: number;
 }
 
-/** Whether another iteration may start. */
+/** Whether the budget of the day allows another iteration. */
 export function hasRoom({ spentUsd }: DaySpending, maxUsd: number): boolean {
   return !isSpent(spentUsd, maxUsd);
 }
@@ -41,17 +41,17 @@ export type MoneyEvent =
 
 /** What one task has spent since the counting began. */
 export interface TaskSpending {
-  /** US dollars for the iterations that have ended, or will never be gone on with. */
+  /** US dollars for the iterations that have ended or were abandoned. */
   readonly endedUsd: number;
   /** US dollars for the failed attempts of the iteration that has not ended. */
   readonly openUsd: number;
-  /** What the task had used when that iteration began; null if there is none, or if it is unknown. */
+  /** What the task had used when the open iteration began; null if none is open, or if the amount is unknown. */
   readonly beforeUsd: number | null;
 }
 
 export const NOTHING_SPENT: TaskSpending = { endedUsd: 0, openUsd: 0, beforeUsd: null };
 
-/** Adds an event of a task. Its events have to come in their order. */
+/** Adds an event of a task. The events must come in the order in which they happened. */
 export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpending {
   const { endedUsd, openUsd, beforeUsd } = spending;
   switch (event.kind) {
@@ -63,18 +63,18 @@ export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpendi
     case 'iterated':
       return { ...NOTHING_SPENT, endedUsd: endedUsd + event.costUsd };
     case 'judged':
-      // It is no part of an iteration, whether that has ended or not.
+      // The judge's cost is not part of any iteration, ended or open.
       return {
         ...{ endedUsd: endedUsd + event.costUsd, openUsd },
         beforeUsd: beforeUsd === null ? null : beforeUsd + event.costUsd,
       };
     case 'task-ended':
-      // Behind the last iteration nothing is open; what it cost is already counted.
+      // After the last iteration none is open, and its cost is already counted.
       return beforeUsd === null ? spending : withUsed(spending, event.usedUsd);
   }
 }
 
-/** Counts what the open iteration has cost so far. Of one that began on an earlier day this is unknown. */
+/** Counts what the open iteration has cost so far. If it began on an earlier day, its cost before is unknown. */
 function withUsed(spending: TaskSpending, usedUsd: number): TaskSpending {
   const beforeUsd = spending.beforeUsd ?? usedUsd;
   return { ...spending, beforeUsd, openUsd: Math.max(0, usedUsd - beforeUsd) };

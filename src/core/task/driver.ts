@@ -15,12 +15,12 @@ export interface Here {
 export const HEARTBEAT_MS = 15_000;
 /** A driver on another machine counts as dead if its last heartbeat is older than this. */
 const DEAD_AFTER_MS = 120_000;
-/** Clocks differ; a heartbeat this far in the future comes from a clock that is plainly wrong. */
+/** A heartbeat this far in the future comes from a clock that is plainly wrong, so its driver counts as dead. */
 const FAR_AHEAD_MS = 24 * 3_600_000;
 
 /**
- * Whether a driver is alive. On the same host, boot and pid namespace, its process is checked, suspended or
- * not; elsewhere (in a container, on another machine) only its heartbeat counts.
+ * Whether a driver is alive. On the same host, boot and pid namespace, its process is checked, even if suspended;
+ * elsewhere (in a container, on another machine) only its heartbeat counts.
  */
 export function isDriverAlive(driver: Driver, here: Here): boolean {
   const isHere =

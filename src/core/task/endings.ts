@@ -1,11 +1,11 @@
 import type { EndingRowOf } from './ending-row.ts';
 
 /*
- * Every way in which a task can end. Exit codes, notes, colours, words, what a pass over the vault and the
- * line for cron do with it, and the tables in the documents are read from here. A new ending is a new row.
+ * Every way in which a task can end. Exit codes, notes, colours, wording, the behaviour of a pass over the vault and
+ * of the line for cron, and the tables in the documents all come from this table. A new ending is a new row.
  */
 
-/** By status, and in it by exit reason what differs from the other reasons of the status. */
+/** The endings by status. `reasons` holds, for each exit reason, what differs from the other reasons of the status. */
 export const ENDINGS = {
   completed: {
     event: 'task_completed',
@@ -205,7 +205,7 @@ export const ENDINGS = {
     reasons: {
       budget: {},
       day_budget: {
-        // It is shared with other tasks, and a later day has room without a flag.
+        // No flag is needed: this shared budget is renewed every day.
         more: undefined,
         needs: 'a resume',
         says: 'not completed: the budget of the day is spent',
@@ -276,15 +276,15 @@ export type EndingRow = EndingRowOf<
 
 const ROWS: Readonly<Record<EndedStatus, WithReasons<EndingRow>>> = ENDINGS;
 
-/** All of them, in the order of the exit codes. */
+/** All statuses of ended tasks, in the order of the table. */
 export const ENDED_STATUSES = Object.keys(ENDINGS) as readonly EndedStatus[];
 
-/** The words in the names of notes. */
+/** The words for the ending in the file names of notes. */
 export const NOTE_WORDS: readonly string[] = Object.values(ROWS).flatMap(
   ({ note }) => note?.word ?? [],
 );
 
-/** Returns the row of an ending. */
+/** Returns the row of an ending. A reason of its own overrides the row of the status. */
 export function endingRow(status: EndedStatus, exitReason: string | null): EndingRow {
   const { reasons, ...row } = ROWS[status];
   const isKnown = exitReason !== null && Object.hasOwn(reasons, exitReason);

@@ -15,7 +15,10 @@ export interface Overridden {
   readonly problems: readonly string[];
 }
 
-/** Applies the flags of a resume to the stored settings of a task. `+5` adds 5 to what the task has used. */
+/**
+ * Applies the flags of a resume to the stored settings of a task. `--max-iterations +5` sets the limit to 5 more than
+ * the task has used.
+ */
 export function overrideSettings(stored: StoredRun, flags: Layer, task: TaskState): Overridden {
   const problems: string[] = [];
   for (const name of settingsWith({ resume: 'fixed' })) {

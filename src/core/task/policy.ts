@@ -3,7 +3,7 @@ import type { SandboxRules } from '../sandbox/rules.ts';
 import type { Judge } from '../settings/judge-setting.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** The settings that the loop reads as they were given. The others have a form of their own in `Policy`. */
+/** The settings that the loop reads as they were given. `Policy` has the omitted ones in another form. */
 export type LoopSettings = Omit<
   Settings,
   | 'agent'
@@ -42,24 +42,27 @@ export interface Policy extends LoopSettings {
   /** How long the agent may be silent; null: no limit. */
   readonly idleTimeoutMs: number | null;
   readonly delayMs: number;
-  /** How long slow retries continue. */
+  /** How long ralph waits for the end of a usage limit or an outage before it gives up. */
   readonly maxWaitMs: number;
   /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
-  /** Absolute path of the list that this task is an item of; absent if it is none. */
+  /** Absolute path of the list to which this task belongs; absent if it belongs to none. */
   readonly list?: string;
   /** The sandbox of the run, once it is open; null if it has none. */
   readonly inSandbox: OpenSandbox | null;
 }
 
-/** A sandbox that was shown to hold. */
+/** A sandbox that was tested and found to work. */
 export interface OpenSandbox {
   readonly rules: SandboxRules;
-  /** The version of the component that it stands on, such as `0.0.78`. */
+  /** The version of the sandbox component in use, such as `0.0.78`. */
   readonly version: string;
 }
 
-/** Returns the policy with some changes. Does not read its time zone, which takes a while. */
+/**
+ * Returns the policy with some changes. Copies the getter of the time zone instead of calling it, which takes a
+ * while.
+ */
 export function withPolicy(policy: Policy, changes: Partial<Policy>): Policy {
   const changed: Policy = Object.create(Object.prototype, {
     ...Object.getOwnPropertyDescriptors(policy),
@@ -72,7 +75,7 @@ export function hasSeveralAgents({ agents }: Policy): boolean {
   return agents.length > 1;
 }
 
-/** Names the agent on shift, for the records and events of a task with several agents. */
+/** Returns the agent on shift as a field of records and events; an empty object if the task has only one agent. */
 export function agentNamed(policy: Policy): { readonly agent?: AgentName } {
   return hasSeveralAgents(policy) ? { agent: policy.agent } : {};
 }

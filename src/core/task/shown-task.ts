@@ -24,22 +24,22 @@ export interface ShownTask {
   readonly finishedAt: string | null;
   readonly elapsedMs: number | null;
   readonly costUsd: number | null;
-  /** What it was asked to do, on one line. */
+  /** What the task asks for, on one line. */
   readonly asked: string | null;
   /** The agent's last words on one line; null if it has said nothing yet. */
   readonly last: string | null;
   readonly wait: Wait | null;
   readonly driver: Driver | null;
-  /** The process that runs it, `pid 123` or `pid 123 on host`; null if none does. */
+  /** The process that runs the task, `pid 123` or `pid 123 on host`; null if none does. */
   readonly runBy: string | null;
   readonly exitReason: string | null;
-  /** Whether its last run had the sandbox. */
+  /** Whether the last run of the task had a sandbox. */
   readonly sandbox: 'on' | 'off' | null;
   readonly stateFile: string;
   readonly logDir: string;
-  /** Whether it is in the history; otherwise it is open. */
+  /** Whether the task is in the history; otherwise it is open. */
   readonly archived: boolean;
-  /** Whether this user's ralph wrote it here; also false if that is unknown. */
+  /** Whether this user's ralph wrote the state file; false if that is unknown. */
   readonly isOwn: boolean;
 }
 
@@ -114,7 +114,7 @@ export function shownState(task: TaskState, here: Here): ShownState {
   return task.driver === null && isOwnWay ? task.status : 'interrupted';
 }
 
-/** Whether a live driver is working on the task, so that more can follow. */
+/** Whether the task is live and a live driver works on it. */
 export function hasLiveDriver({ status, driver }: TaskState, here: Here): boolean {
   return isLive(status) && driver !== null && isDriverAlive(driver, here);
 }

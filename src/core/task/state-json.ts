@@ -4,7 +4,7 @@ import type { TaskState } from './task-state.ts';
 
 /** The maximum size of a state file, in bytes. */
 export const STATE_MAX_BYTES = 50_000;
-/** Space for the keyed checksum, which is appended, in bytes. */
+/** Space for the keyed checksum that is appended to the file, in bytes. */
 const SUM_BYTES = 100;
 
 /**
@@ -15,7 +15,7 @@ export function stateJson(task: TaskState): string {
   return withinLimit(task, 2);
 }
 
-/** Returns the text of the state file without its indentation, for a disk that is full. */
+/** Returns the text of the state file without indentation, so that it may still fit on a full disk. */
 export function compactStateJson(task: TaskState): string {
   return withinLimit(task, 0);
 }

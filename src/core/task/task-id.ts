@@ -1,4 +1,4 @@
-/** The rule for task ids. They name files, so they must neither leave their folder nor look like a flag. */
+/** The rule for task ids. They name files, so they must not lead out of their folder or look like a flag. */
 export const TASK_ID_RULE =
   '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json, and none of history, events, locks and lists';
 
@@ -13,7 +13,7 @@ export function isTaskId(text: string): boolean {
   );
 }
 
-/** Words that say little of what a task is about. */
+/** Words that say little about a task, so they are left out of its id. */
 const SMALL_WORDS = new Set(
   'an and are as at be but by can for from has have if in into is it its me my of on or our please so than that the their then there these this those to up was we will with you your'.split(
     ' ',
@@ -21,7 +21,7 @@ const SMALL_WORDS = new Set(
 );
 
 const NAMED_AT_MOST = 40;
-/** In code units: the words of an id are the first ones. */
+/** In UTF-16 code units. Only the beginning of a prompt is read, since an id has its first words. */
 const READ_AT_MOST = 2_000;
 
 /**

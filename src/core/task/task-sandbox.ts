@@ -9,21 +9,21 @@ import { SETTINGS } from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Policy } from './policy.ts';
 
-/** What the state file says of the sandbox of a task, which has or had one. */
+/** What the state file says about the sandbox of a task that has or had one. */
 export interface TaskSandbox {
-  /** Whether the last run had it. */
+  /** Whether the last run had a sandbox. */
   readonly is: 'on' | 'off';
-  /** The version of the component that it stood on last. */
+  /** The version of the sandbox component in the last run with a sandbox. */
   readonly version: string;
   /** The rules beyond the default ones, as the user wrote them. */
   readonly rules: OwnRules;
-  /** What a resume has changed. */
+  /** What resumes have changed about the sandbox. */
   readonly changes: readonly SandboxChange[];
-  /** The hosts that it refused so far, and how often. */
+  /** The hosts that the sandbox has refused so far, and how often. */
   readonly refused: readonly RefusedHost[];
-  /** New files that other programs may run or obey, some with a remark in parentheses. */
+  /** New files that other programs may run or read as their configuration, some with a remark in parentheses. */
   readonly planted: readonly string[];
-  /** How many more of each there were than are listed here; absent for none. */
+  /** How many further hosts and files are not listed here; absent if none. */
   readonly more?: LeftOutCounts | undefined;
 }
 
@@ -44,7 +44,7 @@ interface SandboxChange {
   readonly what: string;
 }
 
-/** How many refused hosts and how many new files the state keeps, and are told at once. */
+/** How many refused hosts, and how many new files, the state lists and one report names. */
 const MOST = 40;
 /** A host name has at most 253 characters. */
 const HOST_CHARS = 260;
@@ -58,7 +58,7 @@ export function newSandbox(policy: Policy): TaskSandbox | null {
   return { is: 'on', version: inSandbox.version, rules: ownRules(policy), ...nothing };
 }
 
-/** Returns the sandbox of a resumed task, with what has changed; null if the task never had one. */
+/** Returns the sandbox of a resumed task, with what the resume has changed; null if the task never had a sandbox. */
 export function resumedSandbox(
   policy: Policy,
   before: TaskSandbox | null,
@@ -97,7 +97,7 @@ const LISTS = [
   ['keep_env', 'keepEnv'],
 ] as const;
 
-/** Says what differs from the run before, one line each. While the sandbox is off, its rules mean nothing. */
+/** Returns what differs from the run before, one line each. Changed rules do not count while the sandbox is off. */
 function changesBetween(before: TaskSandbox, now: TaskSandbox): readonly string[] {
   if (now.is === 'off') return before.is === 'off' ? [] : ['the sandbox is off'];
   const changes = before.is === 'off' ? ['the sandbox is on'] : [];
@@ -129,8 +129,8 @@ function shown(text: string): string {
 }
 
 /**
- * Makes what the sandbox met harmless and short, since an agent can choose any name. What the rules name comes first,
- * then what is of git, so that other files cannot hide it.
+ * Cleans and shortens the names of refused hosts and new files, since an agent can choose any name. Files that the
+ * rules name come first, then files of git, so that a flood of other files cannot hide them.
  */
 export function withinBounds(met: MetInSandbox, rules: Rules): MetInSandbox {
   const fixed = fixedIn(rules);
@@ -163,7 +163,7 @@ function bounded(
   };
 }
 
-/** Whether a text is of a repository, or of a link through which git would write. */
+/** Whether a path lies in a `.git` folder, or is a link through which git would write. */
 function isOfGit(text: string): boolean {
   return /\/\.git(?:[/ ]|$)| \(a link to /.test(text);
 }
@@ -174,7 +174,7 @@ function hostName(host: string): string {
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
 }
 
-/** Adds what the sandbox met, which is within bounds. */
+/** Adds what the sandbox refused or noticed, which `withinBounds` has shortened. */
 export function withMet(before: TaskSandbox, met: MetInSandbox, rules: Rules): TaskSandbox {
   const more = [before.more, met.more].filter((each) => each !== undefined);
   const all = {

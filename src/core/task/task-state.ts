@@ -18,9 +18,9 @@ export interface IterationRecord {
   readonly agent?: string;
   readonly started_at: string;
   readonly duration_ms: number;
-  /** The kind of its outcome: `answered`, `bounded`, `timed-out`, `cut` or `errored`. */
+  /** The kind of outcome: `answered`, `bounded`, `timed-out`, `cut` or `errored`. */
   readonly outcome: string;
-  /** The sign by which ralph ended it; absent for any other outcome. */
+  /** The warning sign because of which ralph cut the iteration off; absent for any other outcome. */
   readonly cut_by?: SignName;
   readonly exit_code: number | null;
   readonly completed: boolean;
@@ -36,7 +36,7 @@ export interface IterationRecord {
   readonly output_preview: string;
 }
 
-/** What is said of an iteration that another program ran. */
+/** The fields of an iteration that another program ran, about which ralph knows nothing. */
 export const NOT_RUN_HERE = {
   ...{ exit_code: null, completed: false, near_miss: false },
   ...{ ...NO_USAGE, turns: 0, tools: 0, refused: [], files_changed: null },
@@ -56,7 +56,7 @@ export interface ErrorRecord {
 export interface Wait {
   readonly kind: 'delay' | 'back-off' | 'outage' | 'recheck' | 'usage-limit';
   readonly until: string;
-  /** Set if nobody knows when a usage limit is reset. */
+  /** Set if `until` is a guess, because the reset time of the usage limit is unknown. */
   readonly is_guess?: true;
 }
 
@@ -67,7 +67,7 @@ export interface Evidence {
   readonly detail: string;
   /** The agent that completed the task; absent in a task with only one agent. */
   readonly agent?: string;
-  /** Whether it is proven; absent if nobody looked, for example in a task that a library keeps. */
+  /** Whether the completion is proven; absent if ralph did not look, for example if a program keeps the task. */
   readonly proof?: EvidenceProof;
 }
 
@@ -91,13 +91,13 @@ export interface Progress {
 export interface Approval {
   readonly id: string;
   readonly what: string;
-  /** The request's name in `Pending_Approval`; moving the file answers it. */
+  /** The name of the request's file in `Pending_Approval`; moving the file answers the request. */
   readonly file: string;
   /** Whether the agent wrote the file itself. */
   readonly by_agent: boolean;
   readonly requested_at: string;
   readonly expires_at: string;
-  /** Fingerprints of files that were in the answer folders before the request; null until it is written. */
+  /** Fingerprints of files that were in the answer folders before the request; null until the request is written. */
   readonly there_before: ThereBefore | null;
   readonly decision: 'approved' | 'rejected' | null;
   readonly answered_at: string | null;
@@ -132,7 +132,7 @@ export interface Driver {
   readonly pid_started_at: string;
   readonly boot_id: string;
   readonly host: string;
-  /** Containers may share host name and boot id, and a pid is only meaningful within its namespace. */
+  /** Containers may share host name and boot id, and a pid means something only within its namespace. */
   readonly pid_namespace: string;
   /** Identifies the processes of this driver. */
   readonly run_id: string;
@@ -142,11 +142,11 @@ export interface Driver {
 
 /** What a task has in git besides its commits. */
 export interface TaskGit {
-  /** The refs of its snapshots begin so, for example `refs/ralph/fix-login@3f9a1c04`; null if it has none. */
+  /** The prefix of the refs of its snapshots, such as `refs/ralph/fix-login@3f9a1c04`; null if it has none. */
   readonly snapshots: string | null;
   /** The work tree that ralph made for the task; null without `--worktree`. */
   readonly work_tree: OwnWorkTree | null;
-  /** The branches that have commits of iterations, the one of the newest last; absent without any. */
+  /** The branches that have commits of iterations, the branch of the newest commit last; absent without any. */
   readonly branches?: readonly string[] | undefined;
 }
 
@@ -155,7 +155,7 @@ export function withCommitOn({ branches = [] }: TaskGit, branch: string): readon
   return [...branches.filter((each) => each !== branch), branch];
 }
 
-/** A work tree of a task's own. */
+/** A work tree that belongs to one task. */
 export interface OwnWorkTree {
   /** Absolute path. */
   readonly path: string;
@@ -163,7 +163,7 @@ export interface OwnWorkTree {
   readonly branch: string;
   /** The commit at which the branch began. */
   readonly base: string;
-  /** The branch that the base was, such as `main`; null if it was none. */
+  /** The branch from which the base was taken, such as `main`; null if it was not a branch. */
   readonly onto: string | null;
   /** Absolute path of the work tree in which the task was started. */
   readonly origin: string;
@@ -196,7 +196,7 @@ export interface TaskState {
   readonly finished_at: string | null;
   readonly timeout_at: string;
   readonly exit_reason: string | null;
-  /** The flags that would accept what ended the task; absent if none does, and while it has not ended. */
+  /** The flags that would accept what ended the task; absent if there are none, or while it has not ended. */
   readonly accepting?: readonly string[];
   readonly evidence: Evidence | null;
   readonly iterations: readonly IterationRecord[];
@@ -212,15 +212,15 @@ export interface TaskState {
   readonly agent: string | null;
   /** The agents of a list by name; empty in a task with only one agent. */
   readonly agents: Readonly<Record<string, AgentStanding>>;
-  /** The judge of its claims; absent until it is asked. */
+  /** The judge of the task's claims; absent until the judge is asked. */
   readonly judge?: JudgeStanding;
-  /** The session of that agent. */
+  /** The session of `agent`. */
   readonly session_id: string | null;
-  /** What an agent that tells the total of its session has told last; null if there is none. */
+  /** The total that the agent last reported for its session; null if it reports no total. */
   readonly session_usage: SessionUsage | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;
-  /** Name of the file in the task's folder with the rest of the loop's memory. */
+  /** The file in the task's folder with the rest of the loop's state. */
   readonly memory: string | null;
   /** Counts the saved steps: of two files, the one with the higher number is newer. */
   readonly save: number;
@@ -243,8 +243,8 @@ export function msBetween(from: string, to: string): number {
 }
 
 /**
- * Returns the instant until which a task was worked on; later time does not count against its limit. Time
- * spent waiting for a usage limit, an outage or a person never counts.
+ * Returns the instant until which a task was worked on; later time does not count against its limit. Time spent
+ * waiting for a usage limit, an outage or a person does not count as work.
  */
 export function lastWorkAt(task: TaskState): string {
   if (task.finished_at !== null) return task.finished_at;
@@ -291,7 +291,7 @@ export function withError(task: TaskState, error: ErrorRecord): TaskState {
   return { ...task, errors: [...task.errors, error].slice(-ERRORS_KEPT) };
 }
 
-/** Returns the error of the last iteration, in the agent's words; null if that iteration did not fail. */
+/** Returns the error message of the last iteration; null if that iteration did not fail. */
 export function lastFailure({ iterations, errors }: TaskState): string | null {
   const last = iterations.at(-1);
   const error = errors.at(-1);
@@ -311,7 +311,7 @@ export interface BreakerState {
 
 export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };
 
-/** Returns the calls that were refused in the newest iteration. */
+/** Returns the tool calls that were refused in the newest iteration. */
 export function refusedLast({ iterations }: Pick<TaskState, 'iterations'>): readonly string[] {
   return iterations.at(-1)?.refused ?? [];
 }

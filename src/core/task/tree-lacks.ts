@@ -1,9 +1,9 @@
-/** What a task's own new work tree has not got, although the work tree in which the task was started has it. */
+/** What a task's new work tree lacks, although the work tree in which the task was started has it. */
 export interface TreeLacks {
   /** Submodules without files. */
   readonly submodules: readonly string[];
-  /** What git ignores and programs need, such as `node_modules`. */
+  /** Files that git ignores and programs need, such as `node_modules`. */
   readonly ignored: readonly string[];
-  /** The folder of git's hooks, as the setting names it; null if it is there, or if nothing is committed. */
+  /** The folder of git's hooks, as git's setting names it; null if the folder is there, or if nothing is committed. */
   readonly hooks: string | null;
 }

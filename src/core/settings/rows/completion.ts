@@ -1,9 +1,9 @@
 import type { WrittenRow } from './setting-row.ts';
 
-/** The promise of a task for which no completion condition is given. */
+/** The promise that a task gets if no completion condition is given. */
 export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
-/** What the task is. */
+/** The settings that say what the task is. */
 export const PROMPT_ROWS = {
   prompt: {
     short: '-p',
@@ -27,7 +27,7 @@ export const PROMPT_ROWS = {
   },
 } as const satisfies Readonly<Record<string, WrittenRow>>;
 
-/** When it is complete. */
+/** The settings that say when a task is complete. */
 export const COMPLETION_ROWS = {
   promise: {
     aliases: ['--completion-promise'],
@@ -129,7 +129,7 @@ export const COMPLETION_ROWS = {
 } as const satisfies Readonly<Record<string, WrittenRow>>;
 
 type CompletionRow = (typeof COMPLETION_ROWS)[keyof typeof COMPLETION_ROWS];
-/** A kind of evidence in the state file: there is one for each completion condition. */
+/** A kind of evidence in the state file: one for each completion condition. */
 export type EvidenceKind = Extract<CompletionRow, { readonly evidence: string }>['evidence'];
 
 export const EVIDENCE_KINDS: readonly EvidenceKind[] = Object.values(COMPLETION_ROWS).flatMap(

@@ -101,7 +101,7 @@ export const PLACE_ROWS = {
   },
 } as const satisfies Readonly<Record<string, WrittenRow>>;
 
-/** What is printed. */
+/** The settings that say what is printed. */
 export const OUTPUT_ROWS = {
   dryRun: {
     type: { kind: 'switch' },

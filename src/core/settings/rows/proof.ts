@@ -1,6 +1,6 @@
 import type { WrittenRow } from './setting-row.ts';
 
-/** What checks a claim, and when. */
+/** The settings that say what checks a claim that the task is complete, and when. */
 export const PROOF_ROWS = {
   verify: {
     type: { kind: 'checks' },

@@ -2,7 +2,7 @@ import type { WrittenRow } from './setting-row.ts';
 
 const POLICY = { not: 'the policy file of the worker decides about its sandbox' } as const;
 
-/** The sandbox, and what it allows beyond the least. */
+/** The sandbox, and what it allows or forbids beyond its default rules. */
 export const SANDBOX_ROWS = {
   sandbox: {
     negation: '--no-sandbox',

@@ -32,10 +32,10 @@ export interface OwnRow {
   readonly short?: string;
   /** The flag that turns a switch off. If neither flag is given, ralph decides. */
   readonly negation?: string;
-  /** The placeholder after the flag in the help: `TEXT`, `N`. Most kinds of values have one of their own. */
+  /** The placeholder after the flag in the help: `TEXT`, `N`. Most kinds of values have a default placeholder. */
   readonly argument?: string;
   readonly type: SettingKind;
-  /** What the state file calls the evidence of this completion condition; absent if it is none. */
+  /** The name of this completion condition's evidence in the state file; absent for other settings. */
   readonly evidence?: string;
   /** The default as written on the command line; absent if there is none. */
   readonly default?: string;
@@ -46,7 +46,7 @@ export interface OwnRow {
   readonly help: string;
 }
 
-/** What follows from the name and the place of a row. */
+/** What is derived from the name of a row and its group. */
 export interface Derived {
   /** `--max-cost` for `maxCost`. */
   readonly flag: string;
@@ -67,7 +67,7 @@ const ARGUMENTS: Readonly<Partial<Record<SettingKind['kind'], string>>> = {
   percent: 'PERCENT',
 };
 
-/** Completes the rows of one group. What a row says itself stays. */
+/** Adds flag, group and placeholder to the rows of one group. A value that a row already has is kept. */
 export function inGroup<Rows extends Readonly<Record<string, OwnRow>>>(
   group: string,
   rows: Rows,
@@ -77,44 +77,44 @@ export function inGroup<Rows extends Readonly<Record<string, OwnRow>>>(
     const argument = ARGUMENTS[row.type.kind];
     return [name, { flag, group, ...(argument === undefined ? {} : { argument }), ...row }];
   });
-  // The rows stay under their names.
+  // The cast is safe, since each row keeps its name.
   return Object.fromEntries(completed) as { [Name in keyof Rows]: Rows[Name] & Derived };
 }
 
 /**
  * A row of the table of settings. The flags, the environment variables, the configuration keys, the help, the
- * documentation, and who may set what are derived from the rows.
+ * documentation and the rules about who may set what are derived from the rows.
  */
 export type SettingRow = FlagRow & Columns;
 
-/** A row as its file has it. */
+/** A row as it is written in its file. */
 export type WrittenRow = OwnRow & Columns;
 
 type Columns = OfFleet & Rights & (OfPrograms | OfOthers);
 
-/** Who may set a setting. No column has a default, so that a new setting cannot be forgotten. */
+/** Who may change a setting. No column has a default, so that none is forgotten for a new setting. */
 interface Rights {
   /**
-   * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
-   * and writes. A configuration file that the user did not name may set it only after a person trusted it.
-   * With `beyond-default` only another value than the default needs that, because only it lifts a wall.
-   * With `unless-true` the switch may be turned on without it.
+   * True if the setting decides what is run, what the agent may do, what counts as done, or where ralph reads and
+   * writes. A configuration file that the user did not name may set it only after a person trusted the file.
+   * `beyond-default`: only values other than the default need trust, since only they loosen the sandbox.
+   * `unless-true`: the switch may be turned on without trust.
    */
   readonly trust: boolean | 'beyond-default' | 'unless-true';
-  /** What `ralph resume` makes of it. */
+  /** How `ralph resume` treats the setting. */
   readonly resume:
     | 'changes'
-    /** It changes, and `+5` adds 5 to what the task has used. */
+    /** A resume may change it, and `+5` sets it to 5 more than the task has used. */
     | 'adds'
-    /** It belongs to the command and not to the task, so that the task's own never counts. */
+    /** It belongs to the command and not to the task, so the stored value is never used. */
     | 'now'
-    /** It defines the task, so that no resume changes it. */
+    /** It defines the task, so no resume can change it. */
     | 'fixed';
 }
 
 /**
- * A program comes neither from a configuration that nobody trusted, nor from the task that a pass takes over: a task
- * with another one than the pass is not resumed.
+ * A setting that names a program is never taken from an untrusted configuration, nor from a task that a pass over the
+ * vault takes over: if the task's program differs from the one of the pass, the task is not resumed.
  */
 interface OfPrograms {
   readonly type:
@@ -128,41 +128,43 @@ interface OfOthers {
   readonly type:
     | Exclude<SettingKind, { readonly kind: 'command' | 'checks' | 'agent-texts' }>
     | { readonly kind: 'agent-texts'; readonly ofPrograms?: never };
-  /** Whose value counts when `ralph rescue` or `ralph watch` works on a task of the vault. */
-  readonly rescue: /** The task's own. That of the pass is for the tasks that it starts. */
+  /** Whose value is used when a pass (`ralph rescue` or `ralph watch`) works on a task of the vault. */
+  readonly rescue: /** The task's own value. The value of the pass is for tasks that the pass starts. */
     | 'own'
-    /** The task's own, too. Who takes over somebody else's task sees it: ralph changes the repository by it. */
+    /**
+     * The task's own value, too. It is shown to the person who takes the task over, since it changes the repository.
+     */
     | 'shown'
-    /** It gives the agent permissions: that of the pass. */
+    /** The value of the pass, since the setting gives the agent permissions. */
     | 'permission'
-    /** It is the sandbox or a rule of it: the narrower of both. */
+    /** The stricter of both values, since the setting is part of the sandbox. */
     | 'wall'
-    /** It says which file the task is, so that the pass takes none. */
+    /** No value of the pass, since the setting says which file the task is. */
     | 'file'
-    /** Nobody's, since it makes no sense for many tasks. */
+    /** No value, since the setting makes no sense for many tasks. */
     | 'off';
 }
 
-/** What `ralph submit` makes of a setting. */
+/** How `ralph submit` treats a setting. */
 interface OfFleet {
   readonly fleet: /** Stored with the task among its settings. */
     | 'stored'
-    /** Stored, too. It names files of the work tree, and one that leads out of it is refused. */
+    /** Stored, too. It names files of the work tree, and a path that leads out of the work tree is refused. */
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted: with `--batch`, for all of them. The others are for the line of one task. */
+    /** It says how tasks are submitted. With `--batch` it applies to all tasks, unlike those on a task's line. */
     | 'command'
-    /** It concerns one machine: why no task of a fleet has it, and what to do. */
+    /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
     | { readonly not: string };
 }
 
 /** A row of the settings that only a pass over the vault has. */
 export type VaultRow = OwnRow & { readonly trust: boolean };
 
-/** A row of the settings that only `ralph submit` has. One of a run stays in its group. */
+/** A row for `ralph submit`: a setting of its own, or a setting of a run, which keeps its group. */
 export interface SubmitRow extends OwnRow {
   readonly group?: string;
-  /** `one`: it is for a single task, not for a batch. */
+  /** `one`: the setting is for a single task, not for a batch. */
   readonly fleet: OfFleet['fleet'] | 'one';
 }
