@@ -94,10 +94,7 @@ export type CallerEvent =
       readonly ending: StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error'>>;
     };
 
-/**
- * What a program reports about an iteration that it did itself: the text that it produced (`context`), or what it did
- * and how that went.
- */
+/** What a program reports about its own iteration: the text it produced (`context`), or its action and the result. */
 export type IterationReport =
   | { readonly context: string }
   | {

@@ -50,10 +50,7 @@ export function retry(
 /** How often a failed start is repeated: an update of the agent or a restart of its gateway is often soon over. */
 const QUICK_STARTS = 2;
 
-/**
- * Starts the agent again for the same iteration after a short pause. Returns null if the agent has already failed at
- * its start too often.
- */
+/** Starts the agent again for this iteration after a short pause. Returns null after too many failed starts. */
 function startAgain(
   state: LoopState,
   error: string,
@@ -73,9 +70,8 @@ function startAgain(
 const RETRY: Decision = { kind: 'start', prompt: 'same' };
 
 /**
- * Retries after a transient error: quickly at first, then every five minutes. Gives up when the slow
- * retries would take longer than `maxWaitMs`. In a list of agents, the next one takes over instead of the
- * slow retries.
+ * Retries after a transient error: quickly at first, then every five minutes. Gives up when the slow retries would
+ * take longer than `maxWaitMs`. In a list of agents, the next one takes over instead of the slow retries.
  */
 function backOff(
   state: LoopState,

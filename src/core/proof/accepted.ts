@@ -1,7 +1,7 @@
 /**
- * Returns a test for the paths and names that globs accept: `*` and `?` within a folder, `**` across
- * folders, `[…]` and `{a,b}`. A glob that is the very name accepts it, whatever signs are in it. `folder`
- * is the one in which the globs are meant, relative to the top of the work tree; from there or from the top.
+ * Returns a function that says whether globs accept a path or name: `*` and `?` within a folder, `**` across folders,
+ * `[…]` and `{a,b}`. A glob always accepts the name that is spelled exactly like it. Globs are relative to the top of
+ * the work tree or to `folder`, which is itself relative to the top.
  */
 export function accepting(globs: readonly string[], folder = ''): (name: string) => boolean {
   const all = folder === '' ? globs : [...globs, ...globs.map((glob) => `${folder}/${glob}`)];
@@ -10,14 +10,14 @@ export function accepting(globs: readonly string[], folder = ''): (name: string)
   return (name) => names.has(name) || patterns.some((pattern) => pattern.test(name));
 }
 
-/** The parts of a glob that stand for more than themselves. */
+/** Splits a glob into its special parts and single characters. */
 const PARTS = /\*\*\/|\*+|\?|\[[^\]/]+\]|\{[^{}]*\}|[\s\S]/g;
 
 function patternOf(glob: string): RegExp {
   try {
     return new RegExp(`^${sourceOf(glob.replace(/^\.\//, ''))}$`);
   } catch {
-    // `[z-a]` is no range: only the name itself is meant.
+    // `[z-a]` is not a valid range, so the glob accepts only the name that is spelled like it.
     return /^[^\s\S]/;
   }
 }

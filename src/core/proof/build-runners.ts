@@ -3,14 +3,15 @@ import type { Runner, TestTally } from './test-tally.ts';
 const MAVEN_SUMMARY =
   /^(\[[A-Z]+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(?:, Flakes: \d+)?$/;
 
-/** The build ended before its tests, or for another reason: it is told behind their numbers. */
+/** The build failed before its tests or for another reason than them. The line comes after the numbers of the tests. */
 const MAVEN_BROKEN =
   /^\[ERROR\] (?:Failed to execute goal|COMPILATION ERROR|The build could not read)/;
 const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;
 
 /**
- * Maven's Surefire and Failsafe: each module ends with the names of what failed, and its numbers. With `-q` only a run
- * in which a test failed says its number, so the number tells nothing then. Before 2.20 the lines had no level.
+ * Reads Maven's Surefire and Failsafe. Each module ends with the names of its failed tests and with numbers. With
+ * `-q`, Maven prints numbers only if a test failed, so they do not count as the number of tests. Before 2.20, lines
+ * had no level such as `[INFO]`.
  */
 export function maven(tally: TestTally): Runner {
   let isQuiet = true;
@@ -37,7 +38,7 @@ export function maven(tally: TestTally): Runner {
       else if (/^\[[A-Z]+\] \w+:$/.test(line))
         isListing = /^\[ERROR\] (?:Failures|Errors):$/.test(line);
       else if (isListing) {
-        // A test that ran several times stands alone in its line, and its runs below.
+        // The name of a test that ran several times stands on a line of its own, above its runs.
         const [, name] = /^\[ERROR\] +(?!Run \d)(\S*\.[^:»]+?)(?::\d+\b| » |$)/.exec(line) ?? [];
         if (name !== undefined) tally.name(name);
       }
@@ -45,7 +46,7 @@ export function maven(tally: TestTally): Runner {
   };
 }
 
-/** Gradle says how many tests ran only if one failed, so a number tells nothing. */
+/** Reads Gradle. It says how many tests ran only if one failed, so that number is not used. */
 export function gradle(tally: TestTally): Runner {
   let hasFailed = false;
   return {
@@ -61,7 +62,7 @@ export function gradle(tally: TestTally): Runner {
   };
 }
 
-/** One line for each project of tests, or for all at a terminal. */
+/** The line with the numbers of each test project, or, at a terminal, of all of them. */
 const DOTNET_LINES: readonly RegExp[] = [
   /^(?:Failed|Passed|Skipped)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +\d+, Total: +\d+(?:,| -|$)/,
   /^Test summary: total: \d+, failed: (\d+), succeeded: (\d+), skipped: \d+(?:,|$)/,
@@ -73,12 +74,12 @@ const DOTNET_NAMES: readonly RegExp[] = [
   /\berror TESTERROR: (\S.*?) \([\dhms. ]+s\): /,
 ];
 
-/** A project that does not compile; each error is said twice. */
+/** An error in a project that does not compile. It is printed twice. */
 const DOTNET_BROKEN = /: error [A-Z]{2,}\d+: .*\[[^\]]+\.\w+proj(?:::[^\]]*)?\]$/;
 
 /**
- * `dotnet test`, as VSTest and Microsoft.Testing.Platform say it: in one line, or in a block with a line for each
- * number, which leaves out those that are 0.
+ * Reads `dotnet test` with VSTest or Microsoft.Testing.Platform. They print the numbers on one line, or as a block
+ * with a line for each number that is not 0.
  */
 export function dotnet(tally: TestTally): Runner {
   let block: { passed: number; failed: number } | null = null;

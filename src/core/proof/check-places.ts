@@ -1,26 +1,23 @@
-/** A folder as checks may name it. */
+/** A folder of the work tree that checks may name by an absolute path. */
 export interface NamedPlace {
-  /** Its absolute path, also one that leads there through links. */
+  /** An absolute path of the folder, possibly through links. */
   readonly as: string;
-  /** Its path relative to the top of the work tree, or empty. */
+  /** The folder's path relative to the top of the work tree; empty for the top itself. */
   readonly below: string;
 }
 
-/** `cd "$(git rev-parse --show-toplevel)"` is the same as the path. */
+/** Matches commands that return the path of the work tree, as in `cd "$(git rev-parse --show-toplevel)"`. */
 const TOP = /\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`/g;
 
-/**
- * Returns a check with the work tree's absolute path replaced by `top`: what it names there, it names below
- * `top` then.
- */
+/** Returns a check with the work tree's absolute path replaced by `top`, so that it uses the files below `top`. */
 export function checkBelow(check: string, places: readonly NamedPlace[], top: string): string {
-  // The longest first: one may be below the other.
+  // The longest path is tried first, since one may contain another.
   const sorted = places
     .filter(({ as }) => as !== '/')
     .toSorted((one, other) => other.as.length - one.as.length);
   if (sorted.length === 0) return check;
   const names = sorted.map(({ as }) => as.replace(/[.+*?^${}()|[\]\\]/g, '\\$&')).join('|');
-  // `-C/repo` is the path, `/mnt/repo` and `/repo.ralph` are others.
+  // For `/repo`, `-C/repo` contains the path, while `/mnt/repo` and `/repo.ralph` are other paths.
   const pattern = new RegExp(`(?:(?<![\\w./-])|(?<=\\s-[a-zA-Z]))(?:${names})(?![\\w.-])`, 'g');
   return check.replace(pattern, (found) => {
     const { below = '' } = sorted.find(({ as }) => as === found) ?? {};
@@ -28,7 +25,7 @@ export function checkBelow(check: string, places: readonly NamedPlace[], top: st
   });
 }
 
-/** Returns a check in which the work tree's files have relative paths, as far as its words tell. */
+/** Returns a check with absolute paths into the work tree made relative, where they are written out. */
 export function relativeCheck(
   check: string,
   places: readonly NamedPlace[],

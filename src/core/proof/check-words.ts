@@ -15,47 +15,46 @@ import {
 } from './command-words.ts';
 import { noteValues, type Values, withValues } from './shell-values.ts';
 
-/** What a shell command runs, as far as its words tell. */
+/** What a shell command runs, as far as its words show. */
 export interface CommandRun {
-  /** Files as they are named, also such as an interpreter would find with another ending. */
+  /** Files as they are named, also with the endings that an interpreter would add. */
   readonly files: readonly string[];
   /** Programs that are looked for on PATH. */
   readonly programs: readonly string[];
   /** Words that may name scripts of a `package.json`. */
   readonly words: readonly string[];
-  /** Folders that the command says it works in. */
+  /** Folders in which the command works, as its words say. */
   readonly folders: readonly string[];
   /** Calls of programs that run the recipes of a task file. */
   readonly tasks: readonly TaskCall[];
-  /** Words that hide what runs, such as `$D/check.sh`, as far as they can be read. */
+  /** Words that hide what runs, such as `$D/check.sh`. */
   readonly hidden: readonly string[];
 }
 
 /** A call such as `make -f build/rules test`. */
 export interface TaskCall {
   readonly tool: TaskTool;
-  /** The task files that it is given; without any, the program takes the one of its folder. */
+  /** The task files that the call names; if it names none, the program uses the one in its folder. */
   readonly files: readonly string[];
   /** Words that may name recipes. */
   readonly words: readonly string[];
 }
 
-/** Nobody writes longer lines, more commands in commands, or more programs that start each other. */
+/** Limits that no ordinary command reaches: the length of a line, nested commands, programs that start each other. */
 const LONGEST_LINE = 4000;
 const DEEPEST = 8;
 const MOST_WRAPPERS = 20;
 
 /**
- * Reads what a shell command runs: the path that is the first word of a command in it, or the file that an
- * interpreter is given; never what a command only looks at. A variable that the command itself sets is known, and
- * so is the list of a loop; nothing else is expanded, except `$PWD`. A very long line is read as far as its first
- * 4,000 code units.
+ * Returns what a shell command runs: paths that are the first word of a command in it, and files that an interpreter
+ * is given, but not files that a command only looks at. Variables that the command itself sets and the lists of its
+ * loops are known; nothing else is expanded, except `$PWD`. Only the first 4,000 code units of a line are read.
  */
 export function runOf(line: string): CommandRun {
   return readLine(line, new Map());
 }
 
-/** Reads what the lines of a script run, one by one. A variable that one line sets is known in the next ones. */
+/** Returns what each line of a script runs. A variable that one line sets is known in the following lines. */
 export function runsOf(lines: readonly string[]): readonly CommandRun[] {
   const values = new Map<string, readonly string[]>();
   return lines.map((line) => readLine(line, values));
@@ -85,13 +84,14 @@ interface Collected {
   readonly folders: string[];
   readonly tasks: TaskCall[];
   readonly hidden: string[];
-  /** What variables may be. */
+  /** The possible values of variables. */
   readonly values: Values;
 }
 
 function addLine(run: Collected, line: string, depth: number): void {
   if (depth > DEEPEST) return;
-  // What only a shell could tell is read roughly: too many commands are better than none.
+  // A line that only a shell could parse is split roughly, since too many commands are better than
+  // none.
   const commands = commandsIn(line) ?? line.split(/&&|\|\||[;|&\n()]/);
   for (const command of commands) {
     const words = shellWords(command) ?? command.split(/\s+/).filter((word) => word !== '');
@@ -108,7 +108,7 @@ function addCommand(run: Collected, words: readonly string[], depth: number): vo
   for (let wrappers = 0; wrappers <= MOST_WRAPPERS; ) {
     const [first, ...more] = rest;
     if (first === undefined) return;
-    // Each program of Node.js loads what this names.
+    // Every Node.js program loads what NODE_OPTIONS names.
     const [, options] = /^NODE_OPTIONS=(.*)$/.exec(first) ?? [];
     if (options !== undefined) addWhatItRuns(run, 'node', options.split(/\s+/), null, depth);
     if (KEYWORDS.has(first) || /^\w+\+?=/.test(first) || (first.startsWith('-') && rest !== plain))
@@ -128,7 +128,7 @@ function addCommand(run: Collected, words: readonly string[], depth: number): vo
   }
 }
 
-/** Takes redirections away. `input` is the file that standard input comes from. */
+/** Removes redirections. `input` is the file from which standard input comes; null if none. */
 function withoutRedirections(words: readonly string[]): { plain: string[]; input: string | null } {
   const plain: string[] = [];
   let input: string | null = null;
@@ -155,7 +155,7 @@ function addFolders(run: Collected, words: readonly string[]): void {
   }
 }
 
-/** `--env-file=.env`, `-c lint/rules.json`: what decides what a program says, unless it only looks at files. */
+/** Adds settings files such as in `--env-file=.env` or `-c lint/rules.json`, unless the program only looks at files. */
 function addSettingsFiles(run: Collected, words: readonly string[]): void {
   if (LOOKERS.has(nameOf(words[0] ?? ''))) return;
   for (const [at, word] of words.entries()) {
@@ -170,7 +170,7 @@ function addFolder(run: Collected, folder: string): void {
   if (known !== null) run.folders.push(known);
 }
 
-/** The last part of a program's path, without the version of a Python. */
+/** Returns the last part of a program's path in lower case, without the version of Python. */
 function nameOf(program: string): string {
   return program
     .slice(program.lastIndexOf('/') + 1)
@@ -178,7 +178,7 @@ function nameOf(program: string): string {
     .replace(/^(?:python|pypy)[\d.]*$/, 'python');
 }
 
-/** `uv run check.py` and `coverage run check.py` need no slash before a file. */
+/** Matches script files without a slash, as in `uv run check.py` and `coverage run check.py`. */
 const SCRIPT_FILE = /^[^/]+\.(?:py|sh|rb|[cm]?[jt]s)$/;
 
 function addProgram(run: Collected, word: string): void {
@@ -199,16 +199,16 @@ function addFile(run: Collected, word: string, endings: readonly string[] = []):
   run.files.push(...endings.map((ending) => `${path}${ending}`));
 }
 
-/** A variable, a pattern or braces in a path, and no option or program text. */
+/** Matches a path with a variable, a pattern or braces that is not an option or a program text. */
 const HIDES = /^(?!-)[^\s`(]*(?:[$*?]|\{[^\s`(}]*,)[^\s`(]*$/;
 
-/** Returns a path without `$PWD/` before it; null if a shell would make another word of it. */
+/** Returns a path with `.` for a leading `$PWD`; null if a shell would change the path. */
 function withoutVariables(word: string): string | null {
   const path = word.replace(/^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)(?=\/|$)/, '.');
   return /[$`*?~()]|^-|\{[^}]*,/.test(path) || path === '' ? null : path;
 }
 
-/** Returns the words of the command that a program starts; null if it starts none. */
+/** Returns the words of the command that a program starts; null if it starts no other program. */
 function wrapped(program: string, words: readonly string[]): readonly string[] | null {
   const wrapper = WRAPPERS.get(nameOf(program));
   if (wrapper === undefined) return null;
@@ -270,7 +270,7 @@ function addWhatItRuns(
     }
   }
   if (input !== null && !isGiven) addFile(run, input);
-  // It runs what comes through the pipe.
+  // The shell runs what comes through the pipe, which cannot be known here.
   else if (isShell && !givesText && words.every((word) => word === '-s' || word === '-'))
     run.hidden.push(program);
 }
@@ -279,7 +279,7 @@ function takesText(program: string): boolean {
   return /^(?:npx|npm|env)$/.test(nameOf(program));
 }
 
-/** `npx -c 'command'`, `npm exec -c 'command'`, `env -S 'command'`. */
+/** Adds the commands in `npx -c 'command'`, `npm exec -c 'command'` and `env -S 'command'`. */
 function addTextOfOption(run: Collected, words: readonly string[], depth: number): void {
   for (const [at, word] of words.entries()) {
     const [, value] = /^--(?:call|split-string)=(.*)$/.exec(word) ?? [];
@@ -289,7 +289,7 @@ function addTextOfOption(run: Collected, words: readonly string[], depth: number
   }
 }
 
-/** `make -f FILE test`. A task file by its own name is found by that name. */
+/** Adds a call such as `make -f FILE test`. A task file with a usual name is found by that name. */
 function addTaskCall(run: Collected, program: string, words: readonly string[]): void {
   const tool = TASK_PROGRAMS.get(program);
   if (tool === undefined || (tool === 'deno' && words[0] !== 'task')) return;
@@ -306,7 +306,7 @@ function addTaskCall(run: Collected, program: string, words: readonly string[]):
   run.tasks.push({ tool, files, words: words.filter((word) => !files.includes(word)) });
 }
 
-/** `python -m a.b` runs an installed module, or one of the work tree if there is one of that name. */
+/** Adds the files that `python -m a.b` runs if the work tree has a module of that name. */
 function addModule(run: Collected, module: string): void {
   if (!/^[\w.]+$/.test(module)) return;
   addTaskCall(run, module, []);
@@ -314,7 +314,7 @@ function addModule(run: Collected, module: string): void {
   run.files.push(`${path}.py`, `${path}/__main__.py`);
 }
 
-/** Words of a program that may run scripts. A word that is a command itself is read like one. */
+/** Adds the words of a program that may name scripts. A word of `concurrently` that is a command is read like one. */
 function addWords(run: Collected, program: string, words: readonly string[], depth: number): void {
   const name = nameOf(program);
   if (LOOKERS.has(name) || BUILTINS.has(name)) return;

@@ -1,17 +1,17 @@
-/** How a program that starts another one is written: options with a value, words before the program. */
+/** How the command line of a program that starts another one looks: its options, and the words before that program. */
 interface Wrapper {
   readonly values?: readonly string[];
   readonly words?: number;
-  /** The first of its words that makes it one, such as `exec` of `npm exec`. */
+  /** The word with which it starts another program, such as `exec` in `npm exec`; absent if it always does. */
   readonly after?: readonly string[];
 }
 
-/** Words of the shell before a command. They are no programs. */
+/** Keywords of the shell that stand before a command and are not programs themselves. */
 export const KEYWORDS = new Set([
   ...['if', 'then', 'else', 'elif', 'while', 'until', 'do', '!', '{', 'time'],
 ]);
 
-/** Commands of the shell itself: found on no PATH. */
+/** Commands that are part of the shell, so they are not looked for on PATH. */
 export const BUILTINS = new Set([
   ...[
     'cd',
@@ -32,7 +32,7 @@ export const BUILTINS = new Set([
   ...['umask', 'alias', 'unalias', 'shopt', 'type', 'hash', 'in', 'let', 'readonly'],
 ]);
 
-/** Programs that look at what they are given: their words name the work, and run nothing. */
+/** Programs such as `grep` and `cp`, which do not run the files among their words. */
 export const LOOKERS = new Set([
   ...[
     'grep',
@@ -101,21 +101,21 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['pipx', { values: ['--spec'], after: ['run'] }],
 ]);
 
-/** How an interpreter is given what it runs. */
+/** How the command line of an interpreter names what it runs. */
 interface Interpreter {
-  /** Options with a value that is no program. */
+  /** Options whose value is not a program. */
   readonly values?: readonly string[];
-  /** Options whose value is a file that runs, too. */
+  /** Options whose value is a file that is run, too. */
   readonly files?: readonly string[];
-  /** Options after which no file comes: the program is a text, a module, or a list of tests. */
+  /** Options that mean that no program file follows, since the program is a text, a module or a list of tests. */
   readonly without?: readonly string[];
-  /** Whether `-c` gives it a shell command. */
+  /** Whether `-c` is followed by a shell command. */
   readonly isShell?: boolean;
-  /** Whether `-m` gives it a module. */
+  /** Whether `-m` is followed by the name of a module. */
   readonly hasModules?: boolean;
   /** The word before the file, such as `run` of `deno run`. */
   readonly after?: readonly string[];
-  /** What may be left away at the end of the file's name. */
+  /** The endings that may be omitted from the file's name. */
   readonly endings?: readonly string[];
 }
 
@@ -160,7 +160,7 @@ export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, In
   ['.', {}],
 ]);
 
-/** Options of many programs whose value is the folder that they work in. */
+/** Options, in many programs, whose value is the folder to work in. */
 export const FOLDER_OPTIONS = /^(?:-C|--dir|--directory|--prefix|--cwd|--chdir)$/;
 
 /** Programs that run the recipes of a task file. */
@@ -172,12 +172,12 @@ export const TASK_PROGRAMS: ReadonlyMap<string, TaskTool> = new Map<string, Task
   ...(['just', 'tox', 'nox', 'composer', 'deno'] as const).map((name) => [name, name] as const),
 ]);
 
-/** Options of those programs whose value is a task file. */
+/** Options of `TASK_PROGRAMS` whose value is a task file. */
 export const TASK_FILE_OPTION = /^(?:-[fct]|--(?:file|makefile|justfile|taskfile|noxfile|conf))$/;
 
-/** Options of many programs whose value is a file that decides what they say. */
+/** Options, in many programs, whose value is a settings file that decides what they report. */
 export const SETTINGS_OPTION =
   /^(?:-[cp]|--(?:env-file(?:-if-exists)?|config(?:uration)?(?:-?file)?|conf|rc-?file|ini|settings|project|preset|global-?setup|rulesdir|bootstrap))$/i;
-/** The names of such files: `tsc -p .` names a folder, and `sh -c` is given a text. */
+/** Matches the names of such files, since the same options can mean something else: `tsc -p .`, `sh -c 'text'`. */
 export const SETTINGS_FILE =
   /^[^\s=]*(?:\.(?:jsonc?|json5|ya?ml|toml|ini|cfg|conf|xml|env|[cm]?[jt]s|php|neon)|rc|\.env(?:\.\w+)?)$/;

@@ -1,7 +1,7 @@
-/** Folders of what is installed: only a clean checkout can answer for them. */
+/** Folders of installed packages. Their files are not compared; only checks in a clean checkout avoid changed ones. */
 const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|\.tox|\.nox)\//;
 
-/** Files that configure a runner, linter, type checker or task tool, as `*` patterns of the last name. */
+/** Files that configure a runner, linter, type checker or task tool, as `*` patterns for the last part of the path. */
 const DECIDERS = [
   ...['vitest.config.*', 'vitest.workspace.*', 'vite.config.*', 'jest.config.*', '.mocharc*'],
   ...['playwright.config.*', 'cypress.config.*', 'ava.config.*', 'karma.conf.*', '.taprc'],
@@ -19,7 +19,7 @@ const DECIDERS = [
   ...['pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc*', '.prettierignore'],
   ...['.rubocop.yml', 'jasmine.json'],
 ];
-/** Files that carry dependencies, too: what they say to tools is all that counts (`toolSection`). */
+/** Files that also list dependencies. Only their settings for tools count (`toolSection`). */
 const SHARED = ['package.json', 'composer.json', 'pyproject.toml', 'setup.cfg'];
 const DECIDER_NAME = new RegExp(
   `(?:^|/)(?:${[...DECIDERS, ...SHARED].map(asPattern).join('|')})$`,
@@ -27,7 +27,7 @@ const DECIDER_NAME = new RegExp(
 );
 const CARGO_CONFIG = /(?:^|\/)\.cargo\/config(?:\.toml)?$/;
 
-/** Test files by the defaults of their runners, as `*` patterns of the last name; case does not matter. */
+/** Names of test files by the defaults of test runners, as `*` patterns for the last part; case does not matter. */
 const TEST_FILES = [
   ...['*.test.*', '*.spec.*', '*.cy.*', '*.e2e.*', '*-test.*', '*_test.*', '*-spec.*', '*_spec.*'],
   ...['test-*.*', 'test_*.*', 'tests.py', 'tests.rs', '*.snap', '*.approved.*', '*.verified.*'],
@@ -42,21 +42,21 @@ const TEST_FOLDERS = [
 const TESTS_WORD = 'tests?|specs?|unittests?';
 const TEST_NAMES: readonly RegExp[] = [
   new RegExp(`(?:^|/)(?:${TEST_FILES.map(asPattern).join('|')})$`, 'i'),
-  // A class name needs its capital letter: `latest.php` is no test.
+  // In class names the capital letter matters, since `latest.php` is not a test.
   /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|m|hs)$/,
   new RegExp(`(?:^|/)(?:${TEST_FOLDERS.map(asPattern).join('|')})/`, 'i'),
   new RegExp(`(?:^|/)(?:[^/]*[._-])?(?:${TESTS_WORD})/`, 'i'),
-  // `androidTest`, `MyAppUITests`.
+  // Folders such as `androidTest` and `MyAppUITests`.
   /(?:Tests?|Specs?|Unittests?)\//,
   /(?:^|\/)t\/(?:[^/]+\/)*[^/]*\.t$/i,
 ];
 
-/** Whether a file decides by its name what checks say. The path is relative, with `/` between folders. */
+/** Whether a file's name says that it decides the results of checks. The path is relative, with `/` between folders. */
 export function isDeciderName(path: string): boolean {
   return (DECIDER_NAME.test(path) || CARGO_CONFIG.test(path)) && !isInstalled(path);
 }
 
-/** Whether a file is a test, or belongs to tests, by its name. */
+/** Whether a file's name says that it is a test, or belongs to tests. */
 export function isTestName(path: string): boolean {
   return TEST_NAMES.some((pattern) => pattern.test(path)) && !isInstalled(path);
 }

@@ -2,17 +2,17 @@ import { firstFew } from '../text/untrusted-text.ts';
 
 /** What speaks against a claim although every check passed. */
 export type Finding =
-  /** No iteration has changed anything, and the claim is a plan's, one for an item of a list, or one by words. */
+  /** No iteration has changed anything. `claim` says what made the claim: a plan file, an item of a list, or words. */
   | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'list' | 'words' }
   | { readonly finding: 'bent-judge'; readonly deciders: readonly ChangedDecider[] }
-  /** Null if a number is unknown. */
+  /** Fewer tests ran than at the start, or none. A count is null if it is unknown. */
   | {
       readonly finding: 'fewer-tests';
       readonly check: string;
       readonly ran: number | null;
       readonly ranAtStart: number | null;
     }
-  /** Checks that failed at the start, and still fail with the test files of the start. */
+  /** Test files were changed, and with those of the start, `checks` still fail as they did then. */
   | {
       readonly finding: 'changed-tests';
       readonly files: readonly ChangedTestFile[];
@@ -24,7 +24,7 @@ export type Finding =
       readonly boxes: number;
       readonly boxesAtStart: number;
     }
-  /** A check ended with 0, and its runner says that tests failed. `ran` is null if it does not say how many ran. */
+  /** A check ended with 0, although its runner says that tests failed. `ran` is null if it is unknown. */
   | {
       readonly finding: 'failed-tests';
       readonly check: string;
@@ -32,36 +32,36 @@ export type Finding =
       readonly ran: number | null;
     }
   | { readonly finding: 'stopped-subagents'; readonly count: number }
-  /** Checks took what they wrote themselves for what is expected. */
+  /** Checks rewrote the files with which they compare, so they compared with what they wrote themselves. */
   | {
       readonly finding: 'rewritten-files';
       readonly checks: readonly string[];
       readonly files: readonly string[];
     }
-  /** A check passes on a tree on which it failed before: `iteration` says when, 0 before the first one. */
+  /** A check passes on a tree on which it failed in `iteration`, where 0 means before the first iteration. */
   | { readonly finding: 'unsteady-check'; readonly check: string; readonly iteration: number }
-  /** The checks passed before the first iteration as they do now. `noTest`: no test file was touched. */
+  /** The checks already passed before the first iteration. `noTest`: no test file was touched. */
   | {
       readonly finding: 'nothing-shown';
       readonly checks: readonly string[];
       readonly noTest: boolean;
-      /** Whether tests failed that failed at the start, too. */
+      /** Whether tests fail that failed at the start, too. */
       readonly hasKnown: boolean;
     };
 
-/** A test file that stood at the start. */
+/** A test file that existed at the start and was changed or removed. */
 export interface ChangedTestFile {
   readonly path: string;
   readonly change: 'changed' | 'removed';
 }
 
-/** Something that decides what a check says, and is not what it was at the start. */
+/** Something that decides the result of a check and is not what it was at the start. */
 export type ChangedDecider =
   | { readonly kind: 'file'; readonly path: string; readonly change: 'new' | 'changed' | 'removed' }
   | { readonly kind: 'script'; readonly file: string; readonly name: string }
-  /** The start and the claim could not be compared; `why` is a clause. */
+  /** The start and the claimed tree could not be compared; `why` is a clause. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Paths on this machine; null if the program was found nowhere. */
+  /** A program on PATH is another one. Each path is null if the program was not found. */
   | {
       readonly kind: 'program';
       readonly name: string;
@@ -69,10 +69,10 @@ export type ChangedDecider =
       readonly pathAtStart: string | null;
     };
 
-/** More deciders than these are only counted. */
+/** How many changed files or programs a sentence names; further ones are only counted. */
 const MOST_SHOWN = 3;
 
-/** Says in a line what was found. */
+/** Returns one line that says what was found. */
 export function findingDetail(found: Finding): string {
   switch (found.finding) {
     case 'empty-work':
@@ -106,19 +106,19 @@ export function findingDetail(found: Finding): string {
   }
 }
 
-/** Says how many tests failed, as a subject: `2 of 3 tests`. Files and hooks may have failed beside them. */
+/** Returns how many tests failed, such as `2 of 3 tests`. `failures` may include files and hooks, and exceed `ran`. */
 export function failedOf(failures: number, ran: number | null): string {
   return ran === null || failures > ran
     ? counted(failures, 'test', 'tests')
     : `${failures} of ${counted(ran, 'test', 'tests')}`;
 }
 
-/** Says when a check failed: in an iteration, or before the first one (0). */
+/** Returns when a check failed: in an iteration, or, for 0, before the first one. */
 export function whenFailed(iteration: number): string {
   return iteration === 0 ? 'before iteration 1' : `in iteration ${iteration}`;
 }
 
-/** Says what was found, and which flag would accept it. */
+/** Returns a text that says what was found and which flag would accept it. */
 export function findingText(found: Finding): string {
   return `${findingDetail(found)}; ${remedy(found)}`;
 }
@@ -139,7 +139,7 @@ function remedy(found: Finding): string {
   }
 }
 
-/** Returns the flags that accept what was found, each with its argument; empty if none does. */
+/** Returns the flags that accept what was found, each with its argument; empty if there are none. */
 export function acceptingFlags(found: Finding): readonly string[] {
   switch (found.finding) {
     case 'empty-work':
@@ -168,7 +168,7 @@ export function acceptingFlags(found: Finding): readonly string[] {
   }
 }
 
-/** A flag as `acceptingFlags` writes it: a state file must not bring other words into a command. */
+/** Matches a flag as `acceptingFlags` writes it, so that a state file cannot put other words into a shown command. */
 export const ACCEPTING_FLAG =
   /^(?:--accept-(?:empty|failed|fewer)|--proof hold|--accept-changed (?:[\w./@%+=:,-]+|'[^'\p{Cc}]*(?:'\\''[^'\p{Cc}]*)*'))$/u;
 
@@ -177,7 +177,7 @@ function acceptingChanges(names: readonly string[]): readonly string[] {
   return flags.filter((flag) => ACCEPTING_FLAG.test(flag));
 }
 
-/** What `--accept-changed` has to name: a file by its path, a script by its `package.json`. */
+/** Returns what `--accept-changed` has to name: a file by its path, a script by its `package.json`. */
 function acceptedNames(decider: ChangedDecider): readonly string[] {
   switch (decider.kind) {
     case 'file':
@@ -234,8 +234,8 @@ function counted(count: number, one: string, many: string): string {
 }
 
 /**
- * Compares the number of tests that a passing check ran with that at its start. Null says that nothing is
- * found: as many or more ran, or neither number is known.
+ * Compares the number of tests in a passing check with the number at the start. Returns null if as many or more ran,
+ * or if neither number is known.
  */
 export function fewerTests(
   check: string,
@@ -251,7 +251,7 @@ interface Boxes {
   readonly done: number;
 }
 
-/** Compares the boxes of a plan with those at the start. Null says that there are as many or more. */
+/** Compares the boxes of a plan with those at the start. Returns null if there are as many or more. */
 export function fewerBoxes(file: string, now: Boxes, atStart: Boxes): Finding | null {
   const boxes = now.open + now.done;
   const boxesAtStart = atStart.open + atStart.done;

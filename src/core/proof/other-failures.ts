@@ -1,9 +1,9 @@
 /*
- * Lines that tell of a failure which is no test: a command, a compiler, a threshold. Known failures of tests do not
- * excuse it, so its lines are compared with those of the start.
+ * Lines of output that report a failure of something other than a test: a command, a compiler, a threshold. Tests
+ * that are known to fail do not excuse such a failure, so the lines are compared with those at the start.
  */
 
-/** A runner or a shell tells that something failed. */
+/** Match lines in which a runner or a shell reports that something failed. */
 const FAILURES: readonly RegExp[] = [
   // Commands that run others.
   /^(?:g?make|mingw32-make)(?:\[\d+\])?: \*\*\* /,
@@ -11,7 +11,7 @@ const FAILURES: readonly RegExp[] = [
   /\bCommand failed\b|^ninja: build stopped|^task: Failed to run/,
   /^FAILURE: Build (?:failed|completed with)\b|^> Task \S+ FAILED$/,
   /: (?:command )?not found$|^Segmentation fault|^Killed$|^Aborted\b/,
-  // What is reached or not.
+  // Thresholds that were not reached, such as for coverage.
   /\bthreshold\b.*\bnot (?:met|reached)|\bnot meet\b.*\bthreshold|coverage\b.*(?:not reached|fail-under)/i,
   // Compilers, linters and programs that end with an error.
   /^(?:[\w.$]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal(?: error)?|Fatal error|Uncaught \w+): /,
@@ -20,18 +20,18 @@ const FAILURES: readonly RegExp[] = [
   /^\s+\d+:\d+\s+error\s|^Found \d+ errors?\b/,
 ];
 
-/** A failed assertion is what a failed test says, and that test has a name. */
+/** A failed assertion is reported by a failed test, which is counted by its name. */
 const OF_A_TEST = /^AssertionError\b|^ERROR \S+::/;
 
-/** More lines than these are not kept: whether one of them is new is unknown then. */
+/** More lines are not kept; if there are more, it is unknown whether one of them is new. */
 const MOST_LINES = 50;
 const LONGEST_LINE = 200;
 
-/** Collects the lines that tell of a failure which is no test. */
+/** Collects the lines that report a failure of something other than a test. */
 export class OtherFailures {
   private readonly found: string[] = [];
 
-  /** Takes the next line. `text` is what stands behind a prefix such as `web:test:`; null if it has none. */
+  /** Reads the next line. `text` is the text after a prefix such as `web:test:`; null if there is no prefix. */
   read(line: string, text: string | null): void {
     if (this.found.length > MOST_LINES) return;
     if (tellsOfFailure(line) || (text !== null && tellsOfFailure(text))) {
@@ -39,7 +39,7 @@ export class OtherFailures {
     }
   }
 
-  /** The lines without their digits, one more than are kept if there are more. */
+  /** The lines without their digits. More than `MOST_LINES` of them mean that some were dropped. */
   get lines(): readonly string[] {
     return this.found;
   }
@@ -49,13 +49,18 @@ function tellsOfFailure(line: string): boolean {
   return !OF_A_TEST.test(line) && FAILURES.some((pattern) => pattern.test(line));
 }
 
-/** Numbers, times and addresses differ from run to run; the `day1` of a target does not. */
+/**
+ * Removes numbers, times and addresses, which differ from run to run, but keeps lines that name a cargo target, such
+ * as `day1`.
+ */
 function withoutDigits(line: string): string {
   if (CARGO_TARGET.test(line)) return line;
   return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);
 }
 
-/** Returns the first line that tells of a failure and was there less often at the start; null if there is none. */
+/**
+ * Returns the first line that appears more often than at the start, or a remark if there are too many lines, or null.
+ */
 export function newFailure(now: readonly string[], atStart: readonly string[]): string | null {
   if (now.length > MOST_LINES) return `more than ${MOST_LINES} lines that tell of other failures`;
   const left = [...atStart];
@@ -67,7 +72,7 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
   return null;
 }
 
-/** What runners say when they leave out tests since one has failed: pytest between its signs, jest by its number of files. */
+/** Matches what runners print when they skip the remaining tests because one failed, such as pytest, jest and TAP. */
 const STOPPED =
   /^!+ \S.* !+$|^Test Suites: .*\b\d+ of \d+ total$|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
 
@@ -90,7 +95,7 @@ function hasUncounted(line: string): boolean {
   return counted.reduce((sum, each) => sum + Number(each), 0) < Number(whole);
 }
 
-/** Whether a line says that the runner left out tests since one has failed. */
+/** Whether a line says that the runner skipped the remaining tests because one failed. */
 export function saysStopped(line: string): boolean {
   return (
     STOPPED.test(line) ||
@@ -102,11 +107,11 @@ export function saysStopped(line: string): boolean {
 const STOPPING =
   /(?<=\s)--?(?:exitfirst|maxfail|bail|fail-?fast|stop-on-(?:failure|error|defect)|halt-on-failure)(?:[= ]\S+)?(?=\s|$)/;
 const NO_STOP = /[= ](?:0|false)$/;
-/** `-x` is another thing to a shell, and `-f` to most programs. */
+/** Short options count only for these runners: `-x` and `-f` mean something else to other programs. */
 const SHORT = /\b(?:py\.?test|nosetests)\b[^|;&]*\s(-\w*x)\b|\bunittest\b[^|;&]*\s(-f)\b/;
 const MOCHA = /\bmocha\b[^|;&]*\s(-b)\b/;
 
-/** Returns the word by which a command tells its runner to stop at the first failure; null if there is none. */
+/** Returns the option with which a command tells its runner to stop at the first failure; null if there is none. */
 export function stoppingWord(command: string): string | null {
   const [word] = STOPPING.exec(command) ?? [];
   if (word !== undefined && !NO_STOP.test(word)) return word.replace(/[= ].*$/, '');

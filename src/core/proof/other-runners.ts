@@ -7,8 +7,8 @@ const PYTEST_NONE =
   /^(?:no tests ran|(?:no|\d+(?:\/\d+)?) tests? collected.*) in [\d.]+s(?: \([\d:, days]+\))?$/;
 
 /**
- * pytest. Tests that were expected to fail decide nothing, so they did not run; a test whose fixture failed
- * did not run either, but has a name.
+ * Reads pytest. Tests that were expected to fail do not count as run. A test whose fixture failed did not run either,
+ * but its name is among the failures.
  */
 export function pytest(tally: TestTally): Runner {
   let isFramed = false;
@@ -35,7 +35,7 @@ export function pytest(tally: TestTally): Runner {
   };
 }
 
-/** unittest, also under Django: a rule of signs, `Ran 3 tests in 0.001s`, and how it ended. */
+/** Reads unittest, also under Django. It prints a line of dashes, `Ran 3 tests in 0.001s`, and the result. */
 export function unittest(tally: TestTally): Runner {
   let before = '';
   let ran: number | null = null;
@@ -61,10 +61,10 @@ export function unittest(tally: TestTally): Runner {
   };
 }
 
-/** A target that does not compile, or that ends in the middle of its tests. */
+/** Matches the error of a target that does not compile, or that ends in the middle of its tests. */
 const CARGO_BROKEN = /^error: could not compile `|^ {2}process didn't exit successfully: /;
 
-/** cargo: one summary for each binary, and one for the examples in comments. */
+/** Reads cargo, which prints a summary for each binary, and one for the examples in comments. */
 export function cargo(tally: TestTally): Runner {
   let isListing = false;
   return {
@@ -83,12 +83,12 @@ export function cargo(tally: TestTally): Runner {
   };
 }
 
-/** Whether the numbers in the output of a check are those of packages, as go has them. */
+/** Whether the numbers in the output of a check are numbers of packages, as with go. */
 export function countsPackages(output: string): boolean {
   return /^(?:ok {2}|FAIL)\t\S+\t/m.test(output);
 }
 
-/** go: counts packages, since it names only tests that failed. */
+/** Reads go. Counts packages instead of tests, since go names only failed tests. */
 export function go(tally: TestTally): Runner {
   let names: string[] = [];
   let hasPanicked = false;

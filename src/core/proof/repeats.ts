@@ -1,22 +1,22 @@
 import type { TestCounts } from './test-tally.ts';
 
 /*
- * A suite that is run again where it failed, by `npm test || npm test` or by a script, runs each test twice. That the
- * second run repeats the first is told by its output, or, where it passes, by the words of the check.
+ * A check may run its test suite again after a failure, by `npm test || npm test` or in a script, so each test runs
+ * twice. A second run is recognized by its output, or, if it passes, by the words of the check.
  */
 
-/** More than these are not kept: then nothing is known to repeat. */
+/** If the output has more, nothing is recognized as a repetition. */
 const MOST_PASSES = 100;
 const MOST_LINES = 20_000;
 const LONGEST_LINE = 200;
 
-/** The passes through the output of a check: each begins with the line with which the output began. */
+/** Divides the output of a check into passes. Each pass begins with the same line as the whole output. */
 export class Passes {
   private readonly lines: Set<string>[] = [];
   private first: string | null = null;
   private kept = 0;
 
-  /** Takes the next line of any stream, and returns the number of its pass. */
+  /** Adds the next line of any stream, and returns the number of its pass. */
   take(line: string): number {
     const text = this.isKnown ? steady(line) : '';
     if (text !== '') {
@@ -28,15 +28,15 @@ export class Passes {
     return Math.max(0, this.lines.length - 1);
   }
 
-  /** Whether all that was said is kept. Once it is not, it does not matter to which pass a line belongs. */
+  /** Whether the whole output is kept. If not, it does not matter to which pass a line belongs. */
   private get isKnown(): boolean {
     return this.lines.length <= MOST_PASSES && this.kept <= MOST_LINES;
   }
 
   /**
-   * Returns the counts of the last try, if the tries before it ran the same suite and failed; otherwise those of the
-   * whole output. It is the same suite if as many tests ran, and either all was said before, too, or the check's words
-   * run one command up to `tries` times. `countsOf` counts what was said in the passes from one to before another.
+   * Returns the counts of the last try, if the tries before it ran the same suite and failed; otherwise the counts of
+   * the whole output. It is the same suite if as many tests ran, and either the output is a repetition or the check
+   * runs one command up to `tries` times. `countsOf` returns the counts of the passes from `start` to before `end`.
    */
   countsOfLastTry(tries: number, countsOf: (start: number, end: number) => TestCounts): TestCounts {
     for (let parts = this.isKnown ? this.lines.length : 1; parts > 1; parts -= 1) {
@@ -56,7 +56,7 @@ export class Passes {
     return countsOf(0, Infinity);
   }
 
-  /** Whether each part, of `size` passes, says only what the part before said, too. */
+  /** Whether each part of `size` passes has only lines that the part before it has, too. */
   private isSaidAgain(size: number): boolean {
     return this.lines.every((lines, at) =>
       [...lines].every((line) => at < size || this.lines[at - size]?.has(line) === true),
@@ -64,7 +64,7 @@ export class Passes {
   }
 }
 
-/** Returns a line without what differs from run to run: numbers, times, and the dots of tests in any order. */
+/** Returns a line without numbers and times, which differ from run to run; '' for a line of dots for tests. */
 function steady(line: string): string {
   const text = line
     .slice(0, LONGEST_LINE)
@@ -79,10 +79,7 @@ function isSameFailure(before: TestCounts, after: TestCounts): boolean {
   return after.failures === before.failures && then === now;
 }
 
-/**
- * Returns how often a check runs one command until it passes: 2 for `npm test || (sleep 1; npm test)`, and 1 for all
- * that is not written so.
- */
+/** Returns how often a check runs one command until it passes: 2 for `npm test || (sleep 1; npm test)`, mostly 1. */
 export function triesOf(check: string): number {
   const [first = '', ...others] = check.split('||').map((part) => part.trim());
   if (/[;&|(){}]/.test(first)) return 1;

@@ -1,7 +1,7 @@
 import { numberBefore } from './script-runners.ts';
 import type { Runner, TestTally } from './test-tally.ts';
 
-/** RSpec: below the time stand the numbers, and then a command for each failed example. */
+/** Reads RSpec. Below the time come the numbers, and then a command for each failed example. */
 export function rspec(tally: TestTally): Runner {
   let before = '';
   return {
@@ -20,7 +20,7 @@ export function rspec(tally: TestTally): Runner {
   };
 }
 
-/** Minitest, also under Rails, and test-unit, which has another word for each number. */
+/** Reads Minitest, also under Rails, and test-unit, which calls the numbers by other words. */
 export function minitest(tally: TestTally): Runner {
   let isNameNext = false;
   return {
@@ -46,7 +46,7 @@ export function minitest(tally: TestTally): Runner {
   };
 }
 
-/** PHPUnit: lists of what failed, of what is risky and so on, and then the numbers. */
+/** Reads PHPUnit, which prints lists of failed, risky and other tests, and then the numbers. */
 export function phpunit(tally: TestTally): Runner {
   let isListing = false;
   return {
@@ -70,7 +70,7 @@ export function phpunit(tally: TestTally): Runner {
   };
 }
 
-/** ExUnit, and bats at a terminal: their numbers are said in the same words. */
+/** Reads ExUnit, and bats at a terminal, which use the same words for their numbers. */
 export function exunit(tally: TestTally): Runner {
   let before = '';
   return {

@@ -6,8 +6,8 @@ export function numberBefore(word: string, list: string): number {
 }
 
 /**
- * Vitest. Its summary has two spaces before each value, and counts once its time of day is said. The
- * summaries that it redraws at a terminal have one space.
+ * Reads Vitest. Its summary has two spaces before each value, and counts once the line with the start time follows.
+ * The summaries that it redraws at a terminal have only one space.
  */
 export function vitest(tally: TestTally): Runner {
   let isAfterFiles = false;
@@ -34,8 +34,8 @@ export function vitest(tally: TestTally): Runner {
 }
 
 /**
- * Jest. At a terminal it draws its summary again and again, with `1 of 3 total` while files are still to come;
- * the last one ends with `Ran all test suites`, unless it was told to be silent.
+ * Reads Jest. At a terminal it prints its summary again and again, with `1 of 3 total` while files are still to come.
+ * `Ran all test suites` follows the last summary, unless jest is told to be silent.
  */
 export function jest(tally: TestTally): Runner {
   let isAfterSuites = false;
@@ -70,7 +70,7 @@ export function jest(tally: TestTally): Runner {
   };
 }
 
-/** Mocha: the numbers first, then a list of the failed tests, each with its suites above it. */
+/** Reads Mocha, which prints the numbers first, then the failed tests, each below the names of its suites. */
 export function mocha(tally: TestTally): Runner {
   let failing = 0;
   let name: string[] | null = null;
@@ -100,14 +100,14 @@ export function mocha(tally: TestTally): Runner {
         if (line.endsWith(':')) close(line);
         else name.push(line);
       } else if (/^Error: No test files found/.test(line)) tally.add(0, 0);
-      // A file that does not load ends the run before any number.
+      // If a file does not load, the run ends before any numbers.
       else if (/^\S* ?Exception during run: /.test(line)) tally.unnamed(1);
     },
     isInList: () => failing > 0 || name !== null,
   };
 }
 
-/** Ava: says how many passed only if none failed, so those are counted one by one. */
+/** Reads Ava. It says how many tests passed only if none failed, so the passed tests are counted one by one. */
 export function ava(tally: TestTally): Runner {
   let passed = 0;
   let isSummary = false;
@@ -133,7 +133,7 @@ export function ava(tally: TestTally): Runner {
   };
 }
 
-/** `bun test`: a block of numbers right above `Ran 3 tests across 1 file.` With `--bail` it leaves out the numbers. */
+/** Reads `bun test`, which prints numbers right above `Ran 3 tests across 1 file.`, but not with `--bail`. */
 export function bun(tally: TestTally): Runner {
   let file = '';
   let names = 0;
@@ -148,7 +148,7 @@ export function bun(tally: TestTally): Runner {
       const [, inFile] = /^(\S+\.[cm]?[jt]sx?):$/.exec(line) ?? [];
       const [, name] = /^(?:\(fail\)|✗) (.+?)(?: \[[\d.]+m?s\])?$/.exec(line) ?? [];
       if (ran !== undefined) {
-        // A file that does not load counts as an error, and as a failed test.
+        // bun counts a file that does not load as an error and also as a failed test.
         const failed = values.get('fail') ?? names;
         const errors = values.get('error') ?? values.get('errors') ?? 0;
         tally.add(values.get('pass') ?? Number(ran) - names, Math.max(0, failed - errors), failed);
@@ -164,14 +164,14 @@ export function bun(tally: TestTally): Runner {
   };
 }
 
-/** The lines of the summary of `node --test`, in their order. */
+/** The names of the lines in the summary of `node --test`, in order. */
 const NODE_SUMMARY = [
   ...['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo', 'duration_ms'],
 ];
-/** The name of a file of tests: `node --test` counts one that has no test as a test that passed. */
+/** Matches the name of a test file. `node --test` counts a file without tests as a test that passed. */
 const FILE_AS_TEST = /^\S*\.[cm]?[jt]sx?$/;
 
-/** `node --test`, as TAP or as it looks at a terminal. A test's own lines stand behind `# ` in TAP, too. */
+/** Reads `node --test`, as TAP or as printed at a terminal. In TAP, the output of tests also begins with `# `. */
 export function nodeTest(tally: TestTally): Runner {
   let values: number[] = [];
   let files = 0;
@@ -180,8 +180,8 @@ export function nodeTest(tally: TestTally): Runner {
   let isSuite = false;
   let file = '';
   /**
-   * How many tests failed by the last summary, less those that are listed below it. A suite may fail by a hook, or by
-   * itself, and the summary counts tests alone.
+   * The number of failed tests in the last summary, minus the tests listed below it so far. A negative number means
+   * that a failed suite is listed, which the summary does not count.
    */
   let unlisted = 0;
   let isBelowPlace = false;

@@ -1,14 +1,14 @@
-/** What variables of a shell may be, as far as their words tell: a loop gives one several values. */
+/** The possible values of shell variables, as far as the commands show. The variable of a loop has several. */
 export type Values = Map<string, readonly string[]>;
 
-/** More values, or longer ones, are not followed. */
+/** A variable with more or longer values counts as unknown. */
 const MOST_VALUES = 30;
 const LONGEST_VALUE = 300;
 
-/** `export`, `do` and the like before what sets a variable. */
+/** Matches words such as `export` and `do` that can stand before an assignment. */
 const BEFORE = /^(?:do|then|else|\{|export|local|readonly|declare|typeset)$/;
 
-/** Notes what a command sets: `D=tools`, `export D=tools`, `for f in a.sh b.sh`. */
+/** Stores the variables that a command sets: `D=tools`, `export D=tools`, `for f in a.sh b.sh`. */
 export function noteValues(values: Values, words: readonly string[]): void {
   const from = words.findIndex((word) => !BEFORE.test(word));
   const rest = from === -1 ? [] : words.slice(from);
@@ -32,7 +32,7 @@ function set(values: Values, name: string, list: readonly string[]): void {
 
 const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g;
 
-/** Returns a command with its variables replaced, once for each value that a loop gives. */
+/** Returns a command with its variables replaced; if one is of a loop, once for each of its values. */
 export function withValues(
   words: readonly string[],
   values: Values,

@@ -1,32 +1,32 @@
 import type { JudgeVerdict } from '../judge/verdict.ts';
 
 /*
- * The proof of a task as an in-toto statement: what was judged, by which checks, and what they said. It is
- * unsigned, and worth what running the checks again says.
+ * The proof of a task as an in-toto statement: which tree was judged, by which checks, and their results. It is not
+ * signed, so it is worth only as much as running the checks again.
  */
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 
-/** How a check stood, and how it went on the claim, as JSON has it. */
+/** The result of a check at the start and on the claim, in the JSON form. */
 interface CheckOfStatement {
   readonly name: string;
   readonly command: string;
-  /** Null if it was killed, for example by its time limit. */
+  /** Null if the check was killed, for example at its time limit. */
   readonly exit_code: number | null;
   readonly duration_ms: number;
   /** ISO instant. */
   readonly started_at: string;
-  /** The program that it runs, as it was found on PATH; null if it runs none. */
+  /** The program that the check runs, as found on PATH; null if it runs none. */
   readonly program: string | null;
   readonly baseline: 'passed' | 'failed' | 'not-run';
   readonly where: 'work-tree' | 'clean';
-  /** Null where the number is unknown. */
+  /** Null if the number is unknown. */
   readonly tests: number | null;
   readonly failed: number | null;
-  /** The tests that may fail, since they failed at the start; empty unless it passed because of that. */
+  /** The failed tests that were excused since they failed at the start, too; empty if the check did not need this. */
   readonly known_failures: readonly string[];
-  /** The other lines of its output that told of a failure at the start; empty unless it passed in spite of them. */
+  /** Other lines of output that reported a failure at the start, too; empty if the check did not need this excuse. */
   readonly other_failures: readonly string[];
   /** In hex. */
   readonly output_sha256: string;
@@ -38,39 +38,39 @@ export interface CheckProof extends CheckOfStatement {
   readonly hasPassed: boolean;
 }
 
-/** A finding as the proof has it. */
+/** A finding against a claim, in the form in which the proof stores it. */
 export interface FindingProof {
-  /** Its name, such as `bent-judge`. */
+  /** The name of the finding, such as `bent-judge`. */
   readonly finding: string;
   readonly detail: string;
   readonly held: boolean;
 }
 
-/** How a checkout is made ready for the checks, and where they run in it. */
+/** How a checkout is prepared for the checks, and in which folder they run. */
 export interface CheckSetup {
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly folder: string;
-  /** What is run and copied first, by `--setup` and `--copy`. */
+  /** The command of `--setup`, and the patterns of `--copy`. */
   readonly setup: string | null;
   readonly copy: readonly string[];
-  /** For one command. */
+  /** The time limit for one command. */
   readonly timeout_ms: number;
 }
 
 export interface ProofFacts {
   /** The tree that was judged; null outside git. */
   readonly tree: string | null;
-  /** The tree that git's own rules would commit, where it is another one. */
+  /** The tree that git would commit by its own rules, if it differs from `tree`; otherwise null. */
   readonly committedTree: string | null;
   readonly commit: string | null;
-  /** The deciders of the tree: SHA-256 in hex. */
+  /** The files that decide the results of the checks, each with its SHA-256 in hex. */
   readonly deciders: readonly { readonly name: string; readonly sha256: string }[];
   readonly checks: readonly CheckProof[];
   readonly findings: readonly FindingProof[];
-  /** Test files that stood at the start and were changed or removed; only a person can tell why. */
+  /** Test files of the start that were changed or removed; only a person can tell why. */
   readonly changedTestFiles: readonly string[];
   readonly setup: CheckSetup;
-  /** What a second agent said of the claim, which proves nothing; absent without one. */
+  /** What a second agent said about the claim, which proves nothing; absent if none was asked. */
   readonly judge?: JudgeVerdict;
 }
 
@@ -79,7 +79,7 @@ interface ProofSubject {
   readonly digest: Readonly<Record<string, string>>;
 }
 
-/** The statement as JSON has it. */
+/** The statement in its JSON form. */
 export interface ProofStatement {
   readonly _type: typeof STATEMENT_TYPE;
   readonly subject: readonly ProofSubject[];
@@ -103,8 +103,8 @@ export interface ProofStatement {
 }
 
 /**
- * Writes a proof. A check that ran in several places is named once: as failed if it failed anywhere, and as
- * warned if it passed although it does not end with 0, as a known failure does.
+ * Builds the statement. A check that ran in several places is listed once: as failed if it failed anywhere, and as
+ * warned if it passed although its exit code is not 0, because of known failures.
  */
 export function proofStatement(facts: ProofFacts): ProofStatement {
   const { tree, committedTree, commit, deciders, checks, findings, changedTestFiles, setup } =
@@ -147,7 +147,7 @@ function verdictOf(checks: readonly CheckProof[], name: string): Verdict {
   return runs.some(({ exit_code }) => exit_code !== 0) ? 'warned' : 'passed';
 }
 
-/** Without any check nothing is proven: the promise alone passes no test. */
+/** Returns the overall result. Without any check it is a warning, since the agent's promise alone proves nothing. */
 function resultOf(
   verdicts: readonly Verdict[],
   findings: readonly FindingProof[],

@@ -2,28 +2,28 @@ import { MOST_NAMES, type Runner, type TestTally } from './test-tally.ts';
 
 const POINT = /^((?: {4})*)(not ok|ok) (\d+)(?: -)?(?: (.*))?$/;
 const TIME = / # time=[\d.]+m?s\b/;
-/** A test that was skipped or is still to be done decides nothing. */
+/** The remark at a test that was skipped or is still to be written. Such a test does not count. */
 const DIRECTIVE = /(?:^| )# *(?:skip\w*|todo)\b.*$/i;
 
-/** One file of TAP: a plan `1..N`, and N tests at its left edge, each with those inside of it above. */
+/** One TAP document: a plan `1..N`, and N tests without indentation, each with its inner tests above it. */
 class TapDocument {
   planned: number | null = null;
   points = 0;
   private passed = 0;
   private unnamed = 0;
-  /** The names of failed tests, empty if they have none, or there are too many to keep. */
+  /** The names of the failed tests; '' for a test without a name, or one beyond the number of names that are kept. */
   private readonly failed: string[] = [];
-  /** For each depth, how many had failed before the first test there. */
+  /** For each depth, how many tests had failed before the first test of that depth. */
   private readonly failedBefore: number[] = [];
-  /** The pass of its first test: its end is known only when something else begins. */
+  /** The pass of the first test, since the end of the document is noticed only when the next thing begins. */
   private pass = 0;
 
-  /** Whether a first test belongs to the next file. */
+  /** Whether the document has begun, so that another test number 1 belongs to the next document. */
   get isBegun(): boolean {
     return this.points > 0 || this.planned === 0;
   }
 
-  /** Takes a test. One that sums up those inside of it is no test of its own. */
+  /** Counts a test. A test that only sums up its inner tests is not counted itself. */
   take(pass: number, depth: number, isOk: boolean, isIdle: boolean, name: string): void {
     const before = this.failedBefore[depth + 1];
     this.failedBefore.length = Math.min(this.failedBefore.length, depth + 1);
@@ -38,12 +38,12 @@ class TapDocument {
     }
   }
 
-  /** Notes that the tests behind were left out. */
+  /** Notes that the remaining tests were skipped. */
   bailOut(): void {
     this.unnamed += 1;
   }
 
-  /** Adds what it says. Without a plan it is no TAP: false. */
+  /** Adds the counts of the document to a tally. Returns false without a plan, since it is not TAP then. */
   addTo(tally: TestTally): boolean {
     if (this.planned === null || (this.points === 0 && this.planned > 0)) return false;
     const { pass } = tally;
@@ -58,20 +58,20 @@ class TapDocument {
 }
 
 /**
- * TAP as of tap, tape, ava, bats, mocha, vitest and Perl, and the summary of `prove`. The TAP of `node --test` has a
- * summary that is read elsewhere.
+ * Reads the TAP of tap, tape, ava, bats, mocha, vitest and Perl, and the summary of `prove`. The TAP of `node --test`
+ * has its own summary, which `nodeTest` reads.
  */
 export function tap(tally: TestTally): Runner {
   let document = new TapDocument();
-  /** For each depth, the test to which those below belong. */
+  /** For each depth, the name of the test that contains the following inner tests. */
   let path: string[] = [];
-  /** The comment above tests at the left edge, as tape has it. */
+  /** The last comment above tests without indentation, which tape uses as their heading. */
   let group = '';
-  /** The lines of tests whose own tests follow in braces. */
+  /** The lines of tests whose inner tests follow in braces. */
   let open: string[] = [];
   let isInDetails = false;
   let isAfterFailure = false;
-  /** Whether `prove` shows the files. What it sums up of them: failed tests, and files that failed beside those. */
+  /** Whether `prove` prints the tests of the files, and its sums: failed tests, and files that failed without any. */
   let isVerbose = false;
   let failures = 0;
   let broken = 0;
@@ -102,7 +102,7 @@ export function tap(tally: TestTally): Runner {
     isAfterFailure = !isOk;
   };
 
-  /** Reads the lines of a file of TAP. */
+  /** Reads a line of a TAP document. */
   const readTap = (line: string): void => {
     const [, indent = '', word, number, text = ''] = POINT.exec(line) ?? [];
     const [, planned] = /^1\.\.(\d+)(?: # .*)?$/.exec(line) ?? [];
@@ -132,7 +132,7 @@ export function tap(tally: TestTally): Runner {
     }
   };
 
-  /** Reads the summary of `prove`, which counts only if the files themselves were not shown. */
+  /** Reads a line of the summary of `prove`, which counts only if the tests of the files were not printed. */
   const readProve = (line: string): void => {
     const [, failed] = /^\S.* \(Wstat: .*Tests: \d+ Failed: (\d+)\)$/.exec(line) ?? [];
     const [, tests] = /^Files=\d+, Tests=(\d+), /.exec(line) ?? [];

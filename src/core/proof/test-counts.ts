@@ -14,17 +14,17 @@ const RUNNERS: readonly ((tally: TestTally) => Runner)[] = [
   ...[maven, gradle, dotnet, rspec, minitest, phpunit, exunit],
 ];
 
-/** What programs put before each line of a task: `web:test: `, `packages/a test: `, `[unit] `. */
+/** Matches what task runners put before each line of a task's output: `web:test: `, `packages/a test: `, `[unit] `. */
 const PREFIX = /^(\[[^\]]+\]:?|(?:\S+ )??\S+?:) (.*)$/;
-/** As many prefixes are known at a time. */
+/** How many prefixes are remembered at a time. */
 const MOST_PREFIXES = 200;
-/** A longer line is no summary: what follows is not looked at. */
+/** Only this many characters of a line are read, since no summary is longer. */
 const LONGEST_LINE = 2000;
 const COVERAGE_TOO_LOW = /coverage\b.*(?:does not meet|not reached|fail-under)/i;
 
 /**
- * Matches what every line has that a runner reads, or that tells of another failure. Most lines of a long output have
- * none of it, and to put each of them through all patterns took 0.1 s for a megabyte.
+ * Matches every line that a runner may need or that reports another failure. Most lines of a long output do not
+ * match; testing each of them against all patterns took 0.1 s per megabyte.
  */
 const SIGNS = new RegExp(
   [
@@ -43,17 +43,17 @@ function mayTell(line: string): boolean {
   return SIGNS.test(line);
 }
 
-/** What the output of a check says of its tests, and of what failed beside them. */
+/** What the output of a check says about its tests and about other failures. */
 export interface OutputReport extends TestCounts {
-  /** Whether the runner left out tests since one had failed. */
+  /** Whether the runner skipped the remaining tests because one failed. */
   readonly stoppedEarly: boolean;
-  /** The lines that tell of a failure which is no test, without their digits; 51 stand for more. */
+  /** The lines, without digits, that report a failure of something other than a test. 51 stand for more. */
   readonly otherFailures: readonly string[];
 }
 
 /**
- * Reads the output of a check while it is printed, so that nothing of it need be kept. Each stream needs a reader of
- * its own, since two streams may meet in the middle of a line.
+ * Reads the output of a check while it is printed, so that the output need not be kept. Each stream needs its own
+ * reader, since streams may be cut within a line.
  */
 export class OutputReader {
   private readonly passes: Passes;
@@ -65,12 +65,12 @@ export class OutputReader {
   private stoppedEarly = false;
   private openTargets = 0;
 
-  /** The streams of one check share their passes. */
+  /** `passes` is shared by all streams of one check. */
   constructor(passes: Passes = new Passes()) {
     this.passes = passes;
   }
 
-  /** Takes the next piece of the output, which may end within a line. */
+  /** Reads the next piece of the output, which may end within a line. */
   read(piece: string): void {
     const lines = (this.rest + piece).split('\n');
     this.rest = lastDrawn(lines.pop() ?? '');
@@ -78,8 +78,8 @@ export class OutputReader {
   }
 
   /**
-   * Returns what all streams of one check say. Nothing may be read after it. `tries` says how often the check's words
-   * run one command until it passes, see `triesOf`.
+   * Returns what all streams of one check say. Nothing may be read afterwards. `tries`: how often the check runs its
+   * command until it passes, see `triesOf`.
    */
   static reportOf(streams: readonly OutputReader[], tries = 1): OutputReport {
     for (const stream of streams) stream.end();
@@ -116,7 +116,7 @@ export class OutputReader {
     const text = found?.[2] ?? null;
     const isTextTelling = text !== null && mayTell(text);
     if (isTelling || isTextTelling) this.readFailures(line, text);
-    // A prefix with nothing behind it has lost its last space.
+    // If nothing follows a prefix, its last space was trimmed away.
     if (found === null && !/[:\]]$/.test(line)) return;
     const prefix = found?.[1] ?? line;
     const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));
@@ -125,7 +125,7 @@ export class OutputReader {
     this.keep(prefix, voice);
   }
 
-  /** Reads what a line says of failures that are no tests. `text` is what stands behind its prefix. */
+  /** Reads what a line says about other failures than tests. `text` is the text after its prefix. */
   private readFailures(line: string, text: string | null): void {
     this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
     this.others.read(line, text);
@@ -133,7 +133,7 @@ export class OutputReader {
     this.openTargets = Math.max(0, this.openTargets + openTargets(line) + openTargets(text ?? ''));
   }
 
-  /** Keeps a voice as the one that spoke last. Forgets the one silent for longest that counted nothing. */
+  /** Marks a prefix as the latest. If there are too many, forgets the oldest one whose lines counted nothing. */
   private keep(prefix: string, voice: Voice): void {
     this.prefixed.delete(prefix);
     this.prefixed.set(prefix, voice);
@@ -146,20 +146,20 @@ export class OutputReader {
   }
 }
 
-/** Returns what a terminal shows of a line that was drawn several times, as far as it is looked at. */
+/** Returns the last version of a line that was redrawn with carriage returns, up to `LONGEST_LINE`. */
 function lastDrawn(line: string): string {
   const start = line.lastIndexOf('\r', line.length - 2) + 1;
   return line.slice(start, start + LONGEST_LINE);
 }
 
-/** One series of lines, as every runner reads it. */
+/** The lines with one prefix in one stream, together with a reader for each known test runner. */
 class Voice {
   readonly prefix: string;
-  /** Made for the first line that may tell something. */
+  /** Created with the first line that may matter. */
   private tallies: readonly { readonly tally: TestTally; readonly runner: Runner }[] = [];
-  /** The last lines that were not read: one at the left edge, and any one. */
+  /** The last two skipped lines that a runner may still need: one without indentation, and the very last. */
   private skipped: readonly [string | null, string | null] = [null, null];
-  /** Whether the next line is read whatever it says: it stands below one that tells something, or in a list. */
+  /** Whether the next line is read in any case, since it follows a line that matters or is part of a list. */
   private isNextRead = false;
 
   constructor(prefix: string) {
@@ -167,8 +167,8 @@ class Voice {
   }
 
   /**
-   * Takes a line. Runners see of lines that tell nothing only the first one, for what it may belong to, and the last one,
-   * for what it stands above; between them, one such line does to a runner what many do.
+   * Reads a line. Of several lines that do not matter, runners see only two: the last one without indentation, to
+   * which the next lines may belong, and the very last one, which stands above the next line.
    */
   read(line: string, pass: number, isTelling: boolean): void {
     if (!isTelling && !this.isNextRead) {
@@ -203,8 +203,8 @@ class Voice {
   }
 
   /**
-   * Counts what voices of one prefix said in several streams, in the passes from `start` to before `end`: what each
-   * runner said belongs together.
+   * Returns the counts of one prefix over several streams, in the passes from `start` to before `end`. What one
+   * runner said in several streams is added up.
    */
   static counts(voices: readonly Voice[], start: number, end: number): TestCounts {
     const counts = sumOfCounts(

@@ -1,42 +1,42 @@
-/** What test runners said in the output of a check. */
+/** What test runners reported in the output of a check. */
 export interface TestCounts {
-  /** The number of tests that passed or failed; skipped ones did not run. Null if no known runner said it. */
+  /** The number of tests that passed or failed; skipped tests do not count. Null if no known runner reported it. */
   readonly ran: number | null;
-  /** How many tests, files and hooks failed. Null if no known runner spoke. */
+  /** How many tests, files and hooks failed. Null if no known runner reported anything. */
   readonly failures: number | null;
   /**
-   * The names of all failed tests. Null if the number is unknown, or if something failed that has no name of
-   * its own: a file that does not load, a hook, the coverage, two tests of one name.
+   * The names of all failed tests. Null if their number is unknown, if two of them have the same name, or if
+   * something failed that has no name of its own, such as a file that does not load, a hook or the coverage.
    */
   readonly failed: readonly string[] | null;
 }
 
-/** No known test runner spoke. */
+/** The counts if no known test runner reported anything. */
 const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 
-/** More names than these are not kept: the tests that failed count as unknown. */
+/** If more tests failed, their names are not kept, and the set of failed tests counts as unknown. */
 export const MOST_NAMES = 1000;
 const LONGEST_NAME = 500;
 
-/** What one runner said in one pass through a check. */
+/** What one runner reported in one pass, which is one run of the test suite within a check. */
 interface Said {
   ran: number | null;
   failures: number;
-  /** Failures that no summary counts. */
+  /** Failures that are in no summary. */
   others: number;
   hasUnnamed: boolean;
   readonly names: Set<string>;
 }
 
-/** Collects what one runner says, line by line. */
+/** Collects what one runner reports, line by line. */
 export class TestTally {
-  /** The pass that the lines belong to, see `Passes`. */
+  /** The pass to which the current lines belong, see `Passes`. */
   pass = 0;
   private readonly passes = new Map<number, Said>();
 
   /**
-   * Collects what one runner said in several streams, in the passes from `start` to before `end`: through a pipe, vitest
-   * says the numbers in one and the names in the other.
+   * Joins what one runner reported in several streams, in the passes from `start` to before `end`: through a pipe,
+   * vitest prints the numbers in one stream and the names in the other.
    */
   static joined(tallies: readonly TestTally[], start: number, end: number): TestTally {
     const joined = new TestTally();
@@ -46,18 +46,18 @@ export class TestTally {
     return joined;
   }
 
-  /** Adds the tests of one summary. `failures` counts all that needs a name, by default the failed tests. */
+  /** Adds the tests of one summary. `failures` is how many failures should have a name, by default the failed tests. */
   add(passed: number, failed: number, failures: number = failed): void {
     this.now.ran = (this.now.ran ?? 0) + passed + failed;
     this.now.failures += failures;
   }
 
-  /** Adds failed tests where the runner does not always say how many ran. */
+  /** Adds failed tests for a runner that does not always say how many tests ran. */
   fail(failures: number): void {
     this.now.failures += failures;
   }
 
-  /** Notes the name of a failed test. A runner may say it twice. */
+  /** Adds the name of a failed test. Repeated names count once. */
   name(name: string): void {
     const short = name.replace(/\s+/g, ' ').trim();
     const { names } = this.now;
@@ -65,21 +65,21 @@ export class TestTally {
     else names.add(short);
   }
 
-  /** Notes that something failed which is no test. `more` of it is in no summary of failed tests. */
+  /** Notes that something other than a test failed. `more` is how many such failures are in no summary. */
   unnamed(more = 0): void {
     this.now.hasUnnamed = true;
     this.now.others += more;
   }
 
-  /** Whether the runner has said nothing so far. */
+  /** Whether the runner has reported nothing so far. */
   get isSilent(): boolean {
     return this.passes.size === 0;
   }
 
-  /** Counts what was said in the current pass. */
+  /** Returns the counts of the current pass. */
   counts(): TestCounts {
     const { ran, failures, others, hasUnnamed, names } = this.now;
-    // A name without any number may be a line of another program.
+    // A name without any number may come from another program, so it does not count.
     if (ran === null && failures + others === 0) return NO_COUNTS;
     const isComplete = !hasUnnamed && names.size === failures;
     return { ran, failures: failures + others, failed: isComplete ? [...names] : null };
@@ -105,11 +105,11 @@ export class TestTally {
 
 /** Reads what one test runner prints. */
 export interface Runner {
-  /** Takes the next line, without colours and line end. */
+  /** Reads the next line, without colours and line end. */
   readonly read: (line: string) => void;
-  /** Whether the next line may belong to a list, whatever it says. */
+  /** Whether the next line may be part of a list, so that it must be read in any case. */
   readonly isInList?: () => boolean;
-  /** Ends the output: a summary that waited for a better one counts. */
+  /** Ends the output. A summary that a later one might have replaced now counts. */
   readonly end?: () => void;
 }
 

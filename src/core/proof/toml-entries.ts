@@ -1,20 +1,20 @@
 /** One value of a TOML file. */
 export interface TomlEntry {
-  /** The whole path: that of its table, then its own keys. An array of tables adds a number. */
+  /** The path of the table, then the entry's own keys. In an array of tables, the table's number comes in between. */
   readonly keys: readonly string[];
-  /** As it is written, without comments, and without white space outside strings. */
+  /** The value as it is written, without comments and white space outside strings. */
   readonly value: string;
 }
 
-/** A string of any kind, a comment, a bracket, a line end, white space, or other text. */
+/** Matches a string of any kind, a comment, a bracket, a line end, white space, or other text. */
 const TOKEN =
   /"""[\s\S]*?(?:"{3,5}|$)|'''[\s\S]*?(?:'{3,5}|$)|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*|[[\]{}=]|\n|[^\S\n]+|[^"'#[\]{}=\s]+/g;
-/** A part of a dotted key. */
+/** Matches a part of a dotted key. */
 const KEY_PART = /"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s."']+)/g;
 
 /**
- * Lists the values of a TOML file, in its order. Understands what decides where a value begins and ends:
- * tables, dotted and quoted keys, strings and arrays of several lines. Reads no value.
+ * Lists the entries of a TOML file, in order. Recognizes where a value begins and ends (tables, dotted and quoted
+ * keys, strings, arrays over several lines), but does not parse values.
  */
 export function tomlEntries(text: string): readonly TomlEntry[] {
   const entries: TomlEntry[] = [];

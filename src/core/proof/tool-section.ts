@@ -13,14 +13,14 @@ const IN_PYPROJECT = [
 ].map((tool) => ['tool', ...tool.split('.')]);
 const IN_SETUP_CFG =
   /^(?:tool:pytest|pytest|aliases|flake8|mypy(?:-.*)?|coverage:.*|isort|pylint.*|pycodestyle|pydocstyle|tox:.*)$/i;
-/** Keys of those tables that hold dependencies. */
+/** Keys in those tables that list dependencies. */
 const DEPENDENCIES = /^(?:extra-)?dependenc(?:y|ies)$/;
 
 /**
- * Returns what `package.json`, `composer.json`, `pyproject.toml` or `setup.cfg` say to tools that check, as a text to compare:
- * order, comments and white space do not matter, and dependencies are no part of it. The scripts of
- * `package.json` are none either: only those that a check runs count. Returns null for every other file,
- * which counts as a whole. A file that cannot be read as what it should be counts as a whole, too.
+ * Returns the part of `package.json`, `composer.json`, `pyproject.toml` or `setup.cfg` that checking tools read, as a
+ * text to compare. Order, comments, white space and dependencies do not matter. Scripts of `package.json` are not
+ * part of it, since only those that a check runs count. Returns null for every other file, which counts as a whole,
+ * as does a file that cannot be parsed.
  */
 export function toolSection(path: string, text: string): string | null {
   switch (path.slice(path.lastIndexOf('/') + 1).toLowerCase()) {
@@ -52,7 +52,7 @@ function ofComposer(text: string): string {
   return isObject(fields.scripts) ? `scripts = ${canonical(fields.scripts)}\n` : '';
 }
 
-/** Reads a text as a JSON object. Returns null if it is none. */
+/** Reads a text as a JSON object. Returns null if it is not one. */
 export function fieldsOfJson(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -78,7 +78,7 @@ function ofPyproject(entries: readonly TomlEntry[]): string {
     .join('');
 }
 
-/** Whether `keys` begins with `above`: it names a table or a value in it. */
+/** Whether `keys` begins with `above`, so that it is the table `above` itself or lies in it. */
 function isAbove(above: readonly string[], keys: readonly string[]): boolean {
   return above.length <= keys.length && above.every((key, at) => key === keys[at]);
 }

@@ -15,7 +15,7 @@ export interface Rules {
 export const MAX_RESCUES = 3;
 /** A file that has changed within this time may still be being written. */
 const STILL_MS = 2_000;
-/** The size limit of a prompt, less what ralph adds around the text. */
+/** The size limit for the text of a file: that of a prompt, minus what ralph adds around the text. */
 const LARGEST_BYTES = 1_000_000;
 
 /**
@@ -32,7 +32,7 @@ export function decide(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Leaves a file that is not a task, or that somebody else works on; returns null for any other. */
+/** Leaves a file that is not a task, that is in use, or that belongs to somebody else; returns null for any other. */
 function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
   if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
     return leave('own-note');
@@ -98,7 +98,7 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
-/** Resumes a task that ralph itself started, unless it waits or its ending says otherwise. */
+/** Returns the action for a task that ralph itself started: a resume, a wait for approval, or null for neither. */
 function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
   if (task === null) return null;
   const ending = rowOfState(task.standing, task.exitReason);
@@ -107,7 +107,7 @@ function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAc
   return waiting(task, taskId, rules) ?? (isResumed ? { kind: 'resume', taskId } : null);
 }
 
-/** Returns the action that the file's own task requires, or null if it requires none. */
+/** Returns the action that the state of the file's own task requires, or null if it requires none. */
 function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction | null {
   if (own === null) return ownNote === null ? null : leave('noted', ownNote);
   if (own.isKeptByProgram && own.standing !== 'completed')
@@ -140,7 +140,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
   switch (rescue.standing) {
     case 'corrupt':
     case 'completed':
-      // The new run sets a corrupt state aside.
+      // A new run moves a corrupt state file aside.
       return null;
     case 'newer ralph':
     case 'unreadable':

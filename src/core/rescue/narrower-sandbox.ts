@@ -3,13 +3,13 @@ import { type SourcedSettings, withSettings } from '../settings/setting-source.t
 import { type Settings, type SettingWith, settingsWith } from '../settings/settings.ts';
 
 /*
- * A pass over the vault and the task that it resumes may each have a sandbox. It is on where one of them has
- * it on, and allows only what both allow.
+ * A pass over the vault and the task that it resumes may each have a sandbox. The task then runs in a sandbox if
+ * either of them has one, and may do only what both allow.
  */
 
 /**
- * Returns the settings of a task with the narrower sandbox of its own and the one of a pass. `placeOf` returns
- * the absolute path, without `..`, that a path means in the task's work folder.
+ * Returns the settings of a task, with the stricter combination of its own sandbox and the sandbox of the pass.
+ * `placeOf` turns a path in a setting into an absolute path without `..`, as seen from the task's work folder.
  */
 export function withNarrowerSandbox(
   task: SourcedSettings,
@@ -40,7 +40,7 @@ export function withNarrowerSandbox(
   return { ...task, settings: { ...own, ...narrower } };
 }
 
-/** Returns what lies within both lists, what is the same only once. */
+/** Returns the entries of each list that the other list allows, too. Of two equal entries only one is returned. */
 function allowedByBoth(
   one: readonly string[],
   other: readonly string[],
@@ -53,7 +53,9 @@ function allowedByBoth(
   return [...ofOne, ...ofOther.filter((each) => !isSame(each))];
 }
 
-/** Whether `wider` is the same as `narrower`, or a pattern or a host without port for it. */
+/**
+ * Whether `wider` allows all that `narrower` allows: it is the same, a matching pattern, or the host without a port.
+ */
 function isNameWithin(narrower: string, wider: string): boolean {
   if (wider === narrower) return true;
   const [name = '', port] = narrower.split(/:(?=\d+$)/);

@@ -2,7 +2,7 @@ import { isPayment } from '../settings/task-type.ts';
 import type { VaultFile } from './vault-files.ts';
 
 /**
- * Whether a file is a payment, by its name, its type, or a line of its text that states a type. Matches
+ * Whether a file is about a payment, judging by its name, its type, or a line of its text that states a type. Matches
  * broadly, since a false alarm only leaves the file to a person.
  */
 export function isPaymentFile({

@@ -2,9 +2,9 @@ import { SETTINGS, type SettingName, type Settings, settingsWith } from '../sett
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
- * What a task may do besides asking a model: the programs that ralph starts for it, and its agent's
- * permissions. A person sees these before somebody else's task runs, and a pass over the vault never
- * resumes a task that would start programs that the pass itself was not given.
+ * What a task may do besides asking a model: the programs that ralph starts for it, and its agent's permissions. A
+ * person sees these before somebody else's task runs. A pass over the vault never resumes a task that would start
+ * programs other than those the pass itself was given.
  */
 
 const PROGRAMS = settingsWith({ rescue: 'program' });
@@ -29,7 +29,7 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
     : [...flags, `-- ${oneLine(passthrough.join(' '), LONGEST)}`];
 }
 
-/** Returns, as flags, the programs of a task that differ from the allowed ones. */
+/** Returns, as flags, the programs of a task that are not among the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
   return PROGRAMS.flatMap((name) => {
     if (name === 'agentBin') {
@@ -46,7 +46,7 @@ export function programsBeyond(settings: Settings, allowed: Settings): readonly 
 function asFlags(name: SettingName, settings: Settings): readonly string[] {
   const { flag, negation, default: fallback } = SETTINGS[name];
   const value: unknown = settings[name];
-  // What is on by default gives no right.
+  // A setting that is on by default gives no extra right, so only turning it off is shown.
   if (fallback === 'true') return value === false && negation !== undefined ? [negation] : [];
   if (value === true) return [flag];
   const texts = name === 'verify' ? settings.verify.map(({ command }) => command) : [value].flat();

@@ -5,11 +5,11 @@ import type { ShownState } from '../task/shown-task.ts';
 /** Which folder a file was found in. */
 export type WorkFolder = 'In_Progress' | 'Needs_Action';
 
-/** The fields of the front matter of a file that decide what is done with it. */
+/** The fields of a file's front matter that decide what ralph does with the file. */
 export interface FileFrontMatter {
   /** The type as it is written; null if there is none. */
   readonly type: string | null;
-  /** What is invalid in it, as a phrase; null if nothing is. */
+  /** What is invalid in the front matter, as a phrase; null if it is valid. */
   readonly problem: string | null;
 }
 
@@ -20,9 +20,9 @@ export interface VaultFile {
   readonly folder: WorkFolder;
   /** `unnamed` is a regular file whose name is not valid UTF-8, so no path given as text can open it. */
   readonly kind: 'regular' | 'link' | 'unnamed' | 'other';
-  /** When its content last changed. */
+  /** When the content of the file last changed. */
   readonly touchedAt: string;
-  /** When anything about it last changed, including its folder. */
+  /** When anything about the file last changed, including its folder. */
   readonly changedAt: string;
   readonly sizeBytes: number;
   /** Its content; null if it is not text, too large, or unreadable. */
@@ -44,7 +44,7 @@ export interface FileTask {
   readonly isKeptByProgram: boolean;
   /** Whether a person rejected its last request. */
   readonly isRejected: boolean;
-  /** The approval it waits for; null if it does not wait for one. */
+  /** The approval that the task waits for; null if it does not wait for one. */
   readonly approval: {
     /** The request's name in `Pending_Approval`. */
     readonly file: string;
@@ -99,17 +99,17 @@ type HumanReason = 'payment' | 'too-large' | 'front-matter';
 
 /** What a pass over the vault does with a file. */
 export type FileAction =
-  /** `detail` is for example a status or a note's name. */
+  /** Leaves the file where it is. `detail` is for example a status or the name of a note. */
   | { readonly kind: 'leave'; readonly reason: LeaveReason; readonly detail: string }
-  /** Resumes the own task of the file, or its rescue. */
+  /** Resumes the file's own task, or the task that rescues the file. */
   | { readonly kind: 'resume'; readonly taskId: string }
   | { readonly kind: 'rescue'; readonly taskId: string; readonly stuckForMs: number }
   | { readonly kind: 'start-new'; readonly taskId: string }
-  /** Moves the file of a completed task, which was not moved yet. */
+  /** Moves the file of a completed task out of `In_Progress`, since that was not done yet. */
   | { readonly kind: 'finish'; readonly taskId: string }
   | { readonly kind: 'to-human'; readonly why: HumanReason; readonly detail: string }
   | { readonly kind: 'needs-approval'; readonly request: string }
-  /** Nobody answered in time; `overdueMs` is how long ago that was. */
+  /** No person answered in time; `overdueMs` is how long ago the time was over. */
   | { readonly kind: 'overdue-approval'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantine'; readonly failedRescues: number };
 

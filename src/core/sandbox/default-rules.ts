@@ -15,17 +15,17 @@ import {
 /** A folder in which git keeps a repository, a submodule or a work tree. */
 export interface GitFolder {
   readonly path: string;
-  /** Whether it belongs to an additional work tree, and so has its hooks and settings elsewhere. */
+  /** Whether this folder belongs to an additional work tree, whose hooks and settings are in another folder. */
   readonly isOfWorkTree: boolean;
   /** Where git looks for its hooks. */
   readonly hooks: string;
-  /** Whether the repository around it keeps its files, as one with examples for its tests does. */
+  /** Whether the surrounding repository tracks the files of this folder, for example as data for its tests. */
   readonly isTracked: boolean;
 }
 
-/** What the rules are made of: absolute paths without links, which need not exist. */
+/** The facts from which the rules are made. Paths are absolute, without links, and need not exist. */
 export interface Surroundings {
-  /** Null for a user without one. */
+  /** Null for a user without a home folder. */
   readonly home: string | null;
   /** The folder in which the agent works. */
   readonly workFolder: string;
@@ -36,23 +36,23 @@ export interface Surroundings {
   readonly gitFolders: readonly GitFolder[];
   /** The `.git` files of work trees and submodules. */
   readonly gitLinks: readonly string[];
-  /** What can be read of what is hidden by default. All of it exists. */
+  /** Places that can be read although they lie in what is hidden by default. All of them exist. */
   readonly shown: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
-  /** Folders with a person's answers and ralph's states: they exist before the agent starts. */
+  /** Folders with a person's answers and ralph's states, which the agent may not write. They exist before it starts. */
   readonly fixedFolders: readonly string[];
   /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];
   /** The folder of this user's key; null without a home folder. */
   readonly keyFolder: string | null;
-  /** The key that the user named; null for none. */
+  /** The key file that the user named; null if none. */
   readonly namedKey: string | null;
   readonly agents: readonly AgentName[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns the rules of a sandbox: the defaults, and what the user asked for. */
+/** Returns the rules of a sandbox: the default rules, combined with those that the user asked for. */
 export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRules {
   const { workFolder, commonGitFolder, env } = facts;
   const rows = facts.agents.map((name) => AGENTS[name].sandbox);
@@ -131,13 +131,15 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
   };
 }
 
-/** A user without a home of their own has `/` for one, and who allows the home has thought about it. */
+/**
+ * Returns the home folder that is hidden, or null: `/` is no real home, and the user may have allowed the whole home.
+ */
 function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
   const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
   return isShown ? null : home;
 }
 
-/** Everything that stays unreadable unless the user allows the very path. */
+/** Returns everything that stays unreadable unless the user allows exactly that path. */
 function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[] {
   const others = AGENT_NAMES.filter((name) => !facts.agents.includes(name));
   const own = agentsFolders(facts.agents, facts);
@@ -155,7 +157,7 @@ function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[
   ]);
 }
 
-/** Returns where variables say that keys, logins and histories are. */
+/** Returns the places of keys, logins and histories that environment variables name. */
 function movedSecrets({ env, workFolder }: Surroundings): readonly string[] {
   const config = env.XDG_CONFIG_HOME ?? '';
   const inConfig = SECRETS_IN_HOME.filter(
@@ -182,7 +184,7 @@ function fixedPlaces(
     ...facts.fixedFolders,
     ...facts.fixed,
     ...facts.gitFolders.flatMap(({ path, hooks }) => [
-      // Users turn hooks off with /dev/null, which anything may write.
+      // `/dev/null` turns hooks off, and programs must be able to write to it.
       ...(isAtOrBelow(hooks, '/dev') ? [] : [hooks]),
       ...FIXED_IN_GIT.map((name) => below(path, name)),
     ]),
@@ -192,7 +194,7 @@ function fixedPlaces(
   ]);
 }
 
-/** Returns the folders in which agents keep their own state, and which they may write. */
+/** Returns the folders in which agents keep their own state, and to which they may write. */
 export function agentsFolders(
   agents: readonly AgentName[],
   facts: Pick<Surroundings, 'home' | 'env'>,

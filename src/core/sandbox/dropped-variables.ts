@@ -1,22 +1,19 @@
 import { maskSecrets } from '../secrets/secrets.ts';
 import { isSecretName } from './secret-names.ts';
 
-/** Variables that lead to an agent or a daemon that acts as the user. */
+/** Variables that lead to a program outside the sandbox that acts as the user, such as an SSH agent. */
 const WAYS_OUT = ['SSH_AUTH_SOCK', 'DOCKER_HOST'];
 
-/** These names say nothing about their values: ralph's own are ids, paths and settings, and such keys are open. */
+/** Names that do not make a value secret: ralph's own variables (ids, paths and settings), and public keys. */
 const SAYS_NOTHING = /^RALPH_|PUBLISHABLE_KEYS?$/;
 
-/** A URL with a password, which ends at the last `@` of the host. */
+/** Matches a URL with a password, which ends at the last `@` before the host. */
 const URL_PASSWORD = /:\/\/[^\s/?#:]*:[^\s/?#]+@/;
 
-/** The fields of a URL, as in `jdbc:sqlserver://host;user=sa;password=pw`. */
+/** Matches the fields of a URL, as in `jdbc:sqlserver://host;user=sa;password=pw`. */
 const URL_FIELDS = /[?&;#]([\w.-]{1,100})=([^\s&;]+)/g;
 
-/**
- * Returns the names of the variables that are dropped: those whose name or value says that they hold a secret, and
- * ways out. What is empty hides nothing.
- */
+/** Returns the variables to drop: if a name or value suggests a secret, or if they are in `WAYS_OUT`, and not empty. */
 export function droppedVariables(
   env: Readonly<Record<string, string | undefined>>,
   kept: readonly string[],

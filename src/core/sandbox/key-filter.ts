@@ -1,6 +1,6 @@
 /*
  * A program for the kernel (seccomp) that refuses the calls by which a process reads and uses the keys of the login
- * session: `add_key`, `request_key` and `keyctl`. They have neighbouring numbers on each architecture. The kernel says
+ * session: `add_key`, `request_key` and `keyctl`. Their numbers are consecutive on each architecture. The kernel says
  * with each call by which architecture it is made, since a 64-bit machine takes the calls of 32-bit programs as well.
  *
  *   for each architecture:
@@ -16,7 +16,7 @@
  *            return "let it through"
  */
 
-/** The name of each architecture in the kernel (AUDIT_ARCH), and its number of `add_key`. */
+/** The kernel's number for each architecture (AUDIT_ARCH), and the number of `add_key` on it. */
 const ADD_KEY = [
   { architecture: 0xc000003e, addKey: 248 }, // x86_64
   { architecture: 0x40000003, addKey: 286 }, // i386
@@ -24,7 +24,7 @@ const ADD_KEY = [
   { architecture: 0x40000028, addKey: 309 }, // arm
 ] as const;
 
-/** The architectures of node for which the filter holds. */
+/** The architectures on which the filter works, by the names that node gives them. */
 const HELD: readonly string[] = ['x64', 'ia32', 'arm64', 'arm'];
 
 const CALLS = 3;
@@ -37,17 +37,17 @@ const IF_EQUAL = 0x15;
 const IF_AT_LEAST = 0x35;
 const RETURN = 0x06;
 
-/** Where a call has its number and its architecture. */
+/** Where the kernel's data about a call has the call's number and its architecture. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 
 const LET_THROUGH = 0x7fff0000;
 const FAIL_WITH_EPERM = 0x00050001;
 
-/** An operation, how many of the next ones are left out if its condition is true or false, and its value. */
+/** An operation, how many of the next ones are skipped if its condition is true or false, and its value. */
 type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, value: number];
 
-/** Returns the filter as the kernel reads it on the architectures for which it holds, all of them little-endian. */
+/** Returns the filter in the binary form that the kernel reads. All architectures in `HELD` are little-endian. */
 export function keyFilter(): Uint8Array {
   const program: readonly Instruction[] = [
     ...ADD_KEY.flatMap(({ architecture, addKey }): readonly Instruction[] => [
@@ -73,12 +73,12 @@ export function keyFilter(): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-/** Whether the filter refuses anything on this architecture, as node calls it. */
+/** Whether the filter works on this architecture, given by node's name for it. */
 export function holdsKeys(architecture: string): boolean {
   return HELD.includes(architecture);
 }
 
-/** Says what does not hold where the filter does not. */
+/** Returns the warning for an architecture on which the filter does not work. */
 export function openKeys(architecture: string): string {
   return `On ${architecture} the sandbox does not hide the keys that the kernel keeps for your login (keyctl).`;
 }

@@ -1,4 +1,4 @@
-/** Returns `HOST:PORT` of an address of an API, or null if the text is no web address. */
+/** Returns the `HOST:PORT` of an API's address, or null if the text is not a web address. */
 export function hostOfAddress(address: string): string | null {
   const [, scheme, host, port] =
     /^(https?):\/\/(?:[^/?#]*@)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d+))?(?:[/?#]|$)/i.exec(address) ??

@@ -1,14 +1,14 @@
-/** Whether a path is a folder itself or lies below it. Both are absolute, without links. */
+/** Whether a path is `folder` itself or lies below it. Both are absolute paths without links. */
 export function isAtOrBelow(place: string, folder: string): boolean {
   return place === folder || place.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** Returns a path below a folder; the name has no `.` or `..`. */
+/** Returns the path of `name` below a folder; `name` contains no `.` or `..`. */
 export function below(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`;
 }
 
-/** Whether one of the folders takes in this path. */
+/** Whether a path is one of the folders or lies below one of them. */
 export function isWithinAny(place: string, folders: readonly string[]): boolean {
   return folders.some((folder) => isAtOrBelow(place, folder));
 }

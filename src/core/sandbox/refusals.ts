@@ -6,11 +6,11 @@ export interface Refusal {
   readonly sentence: string;
 }
 
-/** The one version of the component with which the sandbox was tried. */
+/** The component on which the sandbox is built, and the only version of it that was tested. */
 export const COMPONENT = '@anthropic-ai/sandbox-runtime';
 export const COMPONENT_VERSION = '0.0.78';
 
-/** The programs that the component needs, with the packages that have them. */
+/** The programs that the component needs, with the packages that contain them. */
 export const TOOLS = { bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' } as const;
 
 export type Tool = keyof typeof TOOLS;
@@ -23,7 +23,7 @@ export function missingTools(missing: readonly Tool[]): Refusal {
   };
 }
 
-/** `found` is the version that is there; null for none. */
+/** `found` is the version that is installed; null if none is. */
 export function missingPackage(found: string | null): Refusal {
   const instead = found === null ? '' : ` (found ${found})`;
   return {
@@ -45,7 +45,7 @@ export function unknownPlatform(platform: string): Refusal {
   };
 }
 
-/** `words` are those of the program that failed; `isRestricted` says that AppArmor keeps users from namespaces. */
+/** `words` is the message of the program that failed. `isRestricted`: AppArmor does not let users create namespaces. */
 export function notStarted(words: string, isRestricted: boolean): Refusal {
   const remedy = isRestricted
     ? ' This kernel restricts user namespaces (apparmor_restrict_unprivileged_userns is 1): docs/sandbox.md#ubuntu'
@@ -61,7 +61,7 @@ export function doesNotHold(what: string): Refusal {
   };
 }
 
-/** The namespaces that a command has for itself, with what it would share without. */
+/** The namespaces that a command gets for itself, and what it would share with the machine without each. */
 const OWN = {
   pid: 'the processes',
   net: 'the network',
@@ -77,7 +77,7 @@ export function shares(namespace: Namespace): Refusal {
   return doesNotHold(`it shares ${OWN[namespace]} with this machine (namespace ${namespace})`);
 }
 
-/** `what` is the thing that runs outside, `place` the folder that the agent may write. */
+/** `what` is a program that runs outside the sandbox, `place` the folder it is in, which the agent may write. */
 export function runsInside(what: string, place: string): Refusal {
   return {
     code: 'ralph-inside',
@@ -85,7 +85,7 @@ export function runsInside(what: string, place: string): Refusal {
   };
 }
 
-/** `variable` makes what runs outside load code from a folder that the agent may write. */
+/** `variable` makes programs outside the sandbox load code from a folder that the agent may write. */
 export function loadsInside(variable: string, value: string): Refusal {
   return {
     code: 'ralph-inside',

@@ -2,16 +2,16 @@ import { isAtOrBelow } from './places.ts';
 import type { Refusal } from './refusals.ts';
 import { BY_DEFAULT, type SandboxRule, type SandboxRules } from './rules.ts';
 
-/** What of the machine no agent may write, with its name in messages. */
+/** The places that no rule may make writable, and the work folder. */
 interface WidthFacts {
   readonly home: string | null;
   readonly workFolder: string;
   readonly keyFolder: string | null;
-  /** Where runs with a sandbox find each other; who writes there could make one up. */
+  /** The folder in which runs with a sandbox find each other. Anyone who can write there could fake a run. */
   readonly runsFolder: string;
 }
 
-/** Returns why rules cannot be held, the first reason; null if they can. */
+/** Returns the first reason why the sandbox cannot enforce these rules; null if it can. */
 export function ruleProblem(rules: SandboxRules, facts: WidthFacts): Refusal | null {
   return tooWide(rules, facts) ?? wrongPath(rules);
 }
@@ -39,7 +39,7 @@ function tooWide({ allowWrite }: SandboxRules, facts: WidthFacts): Refusal | nul
   return null;
 }
 
-/** Returns what a folder takes in that has to stay out of it. */
+/** Returns the names of protected places that lie in a folder, although they must not be writable. */
 function takesIn(folder: string, { home, keyFolder, runsFolder }: WidthFacts): readonly string[] {
   return [
     ...(folder === '/' ? ['the whole machine'] : []),
@@ -49,7 +49,7 @@ function takesIn(folder: string, { home, keyFolder, runsFolder }: WidthFacts): r
   ];
 }
 
-/** The component takes these for patterns, and drops without a word what it is to deny. */
+/** The sandbox component takes paths with these characters for patterns, and silently ignores rules that deny them. */
 export const PATTERN = /[*?[\]]/;
 
 function wrongPath(rules: SandboxRules): Refusal | null {

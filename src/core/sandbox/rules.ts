@@ -1,30 +1,27 @@
-/**
- * One rule with where it came from: `default`, or the source of a setting (`--allow-write`,
- * `RALPH_ALLOW_WRITE`, `ralph.config.json`).
- */
+/** One rule and its origin: `default`, or a setting's source (`--allow-write`, `RALPH_ALLOW_WRITE`, a file's name). */
 export interface SandboxRule {
   readonly value: string;
   readonly from: string;
 }
 
-/** What the sandbox allows and denies: absolute paths, hosts, names of variables. */
+/** What the sandbox allows and denies, as absolute paths, hosts and names of variables. */
 export interface SandboxRules {
   readonly allowWrite: readonly SandboxRule[];
-  /** Always denied, whatever is allowed. A path need not exist: then its birth is looked for. */
+  /** Always denied, even inside allowed folders. If a path does not exist yet, ralph watches for its creation. */
   readonly denyWrite: readonly SandboxRule[];
   readonly denyRead: readonly SandboxRule[];
   readonly allowRead: readonly SandboxRule[];
-  /** The home whose entries with a dot are hidden, but for what is allowed; null for none. */
+  /** The home folder in which entries that begin with a dot are hidden unless allowed; null if none are hidden. */
   readonly hiddenHome: string | null;
-  /** `HOST`, `HOST:PORT` or `*.HOST`. Those by default are the agent's own, and no check has them. */
+  /** `HOST`, `HOST:PORT` or `*.HOST`. The default hosts are for the agent only, and not for checks. */
   readonly allowNet: readonly SandboxRule[];
-  /** Variables that are kept although their names or values are like those of secrets. */
+  /** Variables that are kept although their names or values look like those of secrets. */
   readonly keepEnv: readonly SandboxRule[];
-  /** Variables that are dropped, by name; their values are nowhere in the rules. */
+  /** The names of variables that are dropped. The rules never contain values of variables. */
   readonly dropEnv: readonly SandboxRule[];
   readonly unixSockets: boolean;
   readonly checksInside: boolean;
-  /** What only the agent has, and no check: the paths with its login, and the variables. */
+  /** What only the agent gets, and checks do not: the paths and the variables with its login. */
   readonly ofAgent: { readonly places: readonly string[]; readonly variables: readonly string[] };
 }
 
@@ -34,7 +31,7 @@ export type AskedRules = Pick<
   'allowWrite' | 'denyRead' | 'allowRead' | 'allowNet' | 'keepEnv' | 'unixSockets' | 'checksInside'
 >;
 
-/** The source of what nobody asked for. */
+/** The origin of a rule for which the user did not ask. */
 export const BY_DEFAULT = 'default';
 
 /** Why a sandbox is refused. */

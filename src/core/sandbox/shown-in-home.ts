@@ -1,19 +1,19 @@
 /*
- * Nobody can list every secret of a home, so what its owner does not see by default is hidden: each entry whose name
- * begins with a dot. What programs need of it is listed here, and can be read. Paths are relative to the home.
+ * No list can name every secret in a home folder. So each entry whose name begins with a dot is hidden, and this file
+ * lists what programs need from them and may read. Paths are relative to the home folder.
  */
 
-/** Besides names with a dot, the entries in which other programs keep what is their own. */
+/** Further entries that are hidden, in which other programs keep their own data. */
 const HIDDEN: readonly string[] = ['snap', 'Library'];
 
-/** Whether an entry of the home is hidden, by its name. */
+/** Whether an entry of the home folder with this name is hidden. */
 export function isHiddenInHome(name: string): boolean {
   return name.startsWith('.') || HIDDEN.includes(name);
 }
 
 const OF_GIT = ['.gitconfig', '.config/git'];
 
-/** What a user has installed without being root. */
+/** Programs that a user installed without being root, and their data. */
 const PROGRAMS = [
   ...['.local/bin', '.local/lib', '.local/share/claude', '.nix-profile', '.nix-defexpr'],
   ...['.local/state/nix/profiles', '.guix-profile', '.linuxbrew', '.npm-global', '.terminfo'],
@@ -24,7 +24,7 @@ const PROGRAMS = [
   ...['.cache/ms-playwright', '.cache/puppeteer', '.cache/Cypress', '.cache/selenium'],
 ];
 
-/** Tool chains, version managers, the packages that these have fetched, and the files that name a version. */
+/** Tool chains, version managers, the packages that they have fetched, and files that choose a version. */
 const TOOLS = [
   ...['.nvm', '.fnm', '.nodenv', '.nodebrew', '.volta', '.bun', '.deno', '.yarn', '.proto'],
   ...['.pyenv', '.virtualenvs', '.conda', '.rye', '.pixi', '.poetry', '.cargo', '.rustup'],
@@ -36,5 +36,5 @@ const TOOLS = [
   ...['.ruby-version', '.java-version', '.foundry/bin', '.krew/bin'],
 ];
 
-/** The places below the home that can be read although the entry of the home is hidden. */
+/** The places that can be read although they lie in a hidden entry of the home folder. */
 export const SHOWN_IN_HOME: readonly string[] = [...OF_GIT, ...PROGRAMS, ...TOOLS];

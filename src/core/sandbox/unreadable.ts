@@ -1,5 +1,5 @@
 /*
- * What an agent has no business to read. A path that does not exist costs nothing.
+ * Places that an agent has no reason to read. A path in these lists need not exist.
  */
 
 /** Keys, and logins of other tools. */
@@ -19,7 +19,7 @@ const KEYS_AND_LOGINS = [
   ...['.m2/settings-security.xml', '.ivy2/.credentials', '.local/share/uv/credentials'],
   ...['.cabal/config', '.stack/upload', '.pub-cache/credentials.json', '.julia/servers'],
   ...['.luarocks/upload_config.lua', '.nimble/github_api_token', '.swiftpm/configuration'],
-  // The settings of npm beside the programs that it installs, and keys that .NET has made.
+  // npm's settings, which lie next to the programs that it installs, and keys that .NET has made.
   ...['.npm-global/etc', '.dotnet/corefx'],
   ...['.pgpass', '.my.cnf', '.mylogin.cnf', '.config/sentry', '.sentryclirc', '.config/stripe'],
   ...['.bitcoin', '.electrum', '.ethereum', '.config/solana', '.config/huggingface'],
@@ -40,14 +40,14 @@ const BROWSERS_AND_MAIL = [
   ...['Library/Application Support/BraveSoftware', 'Library/Cookies', 'Library/Safari'],
 ];
 
-/** Paths below the home folder that no agent reads. */
+/** Paths below the home folder that no agent may read. */
 export const SECRETS_IN_HOME: readonly string[] = [
   ...KEYS_AND_LOGINS,
   ...HISTORIES,
   ...BROWSERS_AND_MAIL,
 ];
 
-/** Variables that name another place for such a file or folder, or several with colons between them. */
+/** Variables that name another place for such a file or folder, or several places with colons between them. */
 export const VARIABLES_OF_SECRETS: readonly string[] = [
   ...['KUBECONFIG', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE', 'AZURE_CONFIG_DIR'],
   ...['CLOUDSDK_CONFIG', 'DOCKER_CONFIG', 'GH_CONFIG_DIR', 'GNUPGHOME', 'NETRC', 'PGPASSFILE'],
@@ -57,5 +57,5 @@ export const VARIABLES_OF_SECRETS: readonly string[] = [
 /** Folders of the system with the sockets of its services. */
 export const SERVICE_SOCKETS: readonly string[] = ['/run'];
 
-/** Further folders with sockets: only where an agent may open some. */
+/** Further folders with sockets, which need to be hidden only if the agent may use sockets. */
 export const DESKTOP_SOCKETS: readonly string[] = ['/tmp/.X11-unix', '/tmp/.ICE-unix'];

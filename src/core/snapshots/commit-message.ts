@@ -1,7 +1,7 @@
 /** The longest first line of a commit message. */
 const SUBJECT_CHARS = 72;
 
-/** What a message may name. */
+/** The facts that a commit message may contain. */
 export interface CommitFacts {
   readonly taskId: string;
   readonly iteration: number;
@@ -35,7 +35,7 @@ export function commitMessage(facts: CommitFacts, template: string | null): stri
   return [shortened(subject), ...body, '', ...trailers, ''].join('\n');
 }
 
-/** Returns the arguments with which git lists only the commits of a task: those whose message names it. */
+/** Returns git arguments that list only the commits of a task, which are known by the task id in their message. */
 export function onlyOfTask(taskId: string): readonly string[] {
   return ['--extended-regexp', `--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`];
 }

@@ -4,7 +4,7 @@ import type { Check } from '../settings/checks.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 
-/** How a landing brings in what a task did. */
+/** How a landing brings the work of a task into the user's branch. */
 export type LandingForm =
   /** As one commit. */
   | { readonly kind: 'squash' }
@@ -13,7 +13,7 @@ export type LandingForm =
   /** As a patch file at this absolute path; no branch moves. */
   | { readonly kind: 'patch'; readonly file: string };
 
-/** Why a file that the task left uncommitted does not land. */
+/** Why a file that the task left uncommitted is not part of the landing. */
 export type StaysReason =
   | 'secret'
   | 'too-large'
@@ -21,44 +21,41 @@ export type StaysReason =
   /** `--snapshot-exclude` names it. */
   | 'excluded'
   | 'repository'
-  /** A repository of its own that lands as its commit, without what is uncommitted in it. */
+  /** A repository inside the tree. Its commit lands, but not the uncommitted changes in it. */
   | 'uncommitted-inside'
-  /** The work tree is gone, and the branch has moved since the snapshot that has it. */
+  /** The work tree is gone, and the branch has moved since the snapshot that contains the file. */
   | 'branch-moved';
 
-/** What the task left that does not land: paths and why. */
+/** The paths that the task left but that do not land, and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;
 
-/** The branches that have commits of the task which the landed branch lacks, and how many. */
+/** The branches with commits of the task that are not on the landed branch, and how many commits each has. */
 export type Elsewhere = ReadonlyMap<string, number>;
 
 /** How a landing ended. */
 export type LandingEnd =
   | { readonly kind: 'landed'; readonly commit: string; readonly files: number }
   | { readonly kind: 'written'; readonly files: number }
-  /** `commit` is the earlier landing. */
+  /** The work has landed before, as `commit`. */
   | { readonly kind: 'landed-already'; readonly commit: string }
-  /**
-   * The branch has all that is known of the task: its work, or its commits alone. `isEmpty`: nothing is known that the
-   * task has changed.
-   */
+  /** The branch already has the task's work, or at least its commits. `isEmpty`: no change of the task is known. */
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
-/** Why nothing has landed; nothing has changed, but for `half-moved`. */
+/** Why nothing has landed. Except for `half-moved`, nothing has changed. */
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
-  /** Nothing but what does not land is missing on the branch. */
+  /** The branch lacks only files that do not land. */
   | { readonly kind: 'left-out'; readonly stays: Stays }
-  /** Nothing but commits of the task on other branches is missing on the branch. */
+  /** The branch lacks only commits of the task that are on other branches. */
   | { readonly kind: 'elsewhere'; readonly elsewhere: Elsewhere }
-  /** The repository is shallow, and both branches have no commit in common in it. */
+  /** The two branches have no commit in common, because the repository is a shallow clone. */
   | { readonly kind: 'shallow' }
-  /** Both branches have no commit in common: the task's one was given another history. */
+  /** The two branches have no commit in common, because the history of the task's branch was replaced. */
   | { readonly kind: 'unrelated' }
-  /** Nothing of what the task has done is on its branch, or in its work tree. */
+  /** Neither the task's branch nor its work tree has any of the task's work. */
   | { readonly kind: 'empty'; readonly branch: string }
-  /** The task's branch is gone, and nothing tells what was on it. */
+  /** The task's branch is gone, and nothing shows what was on it. */
   | { readonly kind: 'branch-gone'; readonly branch: string }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult }
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
@@ -66,13 +63,13 @@ export type LandingRefusal =
   | { readonly kind: 'other-branch'; readonly folder: string; readonly head: string | null }
   /** A merge, rebase, cherry-pick, revert or bisect is under way in the task's work tree. */
   | { readonly kind: 'unfinished'; readonly folder: string; readonly what: string }
-  /** Files left uncommitted under a filter that only the repository's configuration names. */
+  /** Uncommitted files to which a git filter applies that only the repository's configuration defines. */
   | { readonly kind: 'filtered'; readonly paths: readonly string[] }
-  /** The branch has moved while the landing was checked. */
+  /** The branch moved while the landing was being checked. */
   | { readonly kind: 'moved' }
-  /** The branch is checked out, and changes there stand in the way. */
+  /** The branch is checked out, and uncommitted changes in that folder are in the way. */
   | { readonly kind: 'in-the-way'; readonly folder: string; readonly paths: readonly string[] }
-  /** Git failed where the branch is checked out, and these files there could not be put back. */
+  /** Git failed in the folder where the branch is checked out, and these files there could not be restored. */
   | {
       readonly kind: 'half-moved';
       readonly folder: string;
@@ -80,15 +77,15 @@ export type LandingRefusal =
       /** Half a sentence. */
       readonly why: string;
     }
-  /** The file of the patch exists. */
+  /** The patch file already exists. */
   | { readonly kind: 'file-exists' }
   | { readonly kind: 'stopped' }
-  /** Half a sentence, by git or the system. */
+  /** Another failure; `why` is half a sentence from git or the system. */
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Whether the task's agent can do something about it. */
+/** Whether the task's agent can remove the cause of a refusal. */
 export function canTaskFix(why: LandingRefusal): boolean {
-  // An agent that is told of a secret might commit it.
+  // An agent that is told about a secret might commit it, so it is told only about repositories.
   if (why.kind === 'left-out') return [...why.stays.values()].every(isAboutRepository);
   return FIXABLE.includes(why.kind);
 }
@@ -104,12 +101,12 @@ const FIXABLE = [
   'empty',
 ];
 
-/** Whether something does not land since it is in a repository inside the tree. */
+/** Whether a path does not land because of a repository inside the tree. */
 function isAboutRepository(why: StaysReason): boolean {
   return why === 'repository' || why === 'uncommitted-inside';
 }
 
-/** Returns the checks of a landing: those of the task, and the command that completed it. */
+/** Returns the checks of a landing: the checks of the task, and its `--until` command if that completed it. */
 export function landingChecks(
   { evidence }: Pick<TaskState, 'evidence'>,
   { verify, until }: Pick<Policy, 'verify' | 'until'>,
@@ -121,13 +118,12 @@ export function landingChecks(
 /** The longest first line of a commit message. */
 const SUBJECT_CHARS = 72;
 
-/** How the lines around the text of a task file begin: what stands before is the same for all of them. */
+/** The beginnings of the lines around a task file's text in a prompt. What precedes it is the same in all prompts. */
 const FILE_BEGINS = '===== BEGIN DATA: the task file';
 const FILE_ENDS = '===== END DATA';
 
 /**
- * Returns the message of a landing's commit: its subject is the first line of the task's prompt, or of its
- * task file.
+ * Returns the message of a landing's commit: its subject is the first line of the task's prompt, or of its task file.
  */
 export function landingMessage(taskId: string, prompt: string): string {
   const lines = prompt.split('\n');

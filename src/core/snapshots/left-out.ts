@@ -1,6 +1,6 @@
 import { oneLine } from '../text/untrusted-text.ts';
 
-/** Why something is in no snapshot, or only in part. */
+/** Why something is not in a snapshot, or only in part. `secret` is the exception: it is kept, with a warning. */
 export type LeftOutKind =
   | 'too-large'
   | 'unreadable'
@@ -8,9 +8,9 @@ export type LeftOutKind =
   | 'empty-repository'
   /** A repository inside the tree with work that is not committed there. */
   | 'uncommitted'
-  /** A repository inside the tree that git ignores, or that lies in another one. */
+  /** A repository inside the tree that git ignores, or that lies in another such repository. */
   | 'inner-repository'
-  /** An untracked file that is kept, but looks like a secret. */
+  /** An untracked file that looks like a secret, and is kept all the same. */
   | 'secret';
 
 export interface LeftOut {
@@ -18,10 +18,10 @@ export interface LeftOut {
   readonly kind: LeftOutKind;
 }
 
-/** So many paths are named one by one for each kind; the rest is counted. */
+/** How many paths of each kind are named one by one; further paths are only counted. */
 const NAMED_AT_MOST = 5;
 
-/** How a kind is told: of one path, and of so many more. */
+/** The sentence for one path of a kind, and the words after the number of further paths. */
 const WORDS: Readonly<Record<LeftOutKind, { one: (path: string) => string; more: string }>> = {
   'too-large': {
     one: (path) => `${path} is in no snapshot: it is larger than --snapshot-limit.`,
@@ -58,8 +58,8 @@ const WORDS: Readonly<Record<LeftOutKind, { one: (path: string) => string; more:
 };
 
 /**
- * Returns sentences about what has not been said yet, and adds it to `said`. Paths of many are counted,
- * so that a folder of large files does not fill the screen.
+ * Returns sentences about paths that were not reported yet, and adds these to `said`. If there are many, the rest is
+ * only counted, so that a folder of large files does not fill the screen.
  */
 export function leftOutSentences(all: readonly LeftOut[], said: Set<string>): readonly string[] {
   const fresh = all.filter(({ path, kind }) => !said.has(`${kind} ${path}`));
@@ -74,7 +74,7 @@ export function leftOutSentences(all: readonly LeftOut[], said: Set<string>): re
   });
 }
 
-/** The line of a `.gitignore` in the root of the work tree that means this file alone. */
+/** Returns the line for the `.gitignore` in the root of the work tree that ignores only this file. */
 function ignoreLine(path: string): string {
   return `/${path.replace(/[\\*?[\]!#]|\s$/g, '\\$&')}`;
 }

@@ -1,8 +1,8 @@
-/** File names, without their folder, that look as if they held a secret. */
+/** Matches file names, without their folder, that look as if the file held a secret. */
 const SECRET_NAMES =
   /^(?:\.env.*|.*\.pem|.*\.key|id_rsa|id_ed25519|\.npmrc|\.netrc|.*credentials.*)$/i;
 
-/** Whether a path looks like a file of secrets by its name: such a file never leaves the machine by ralph. */
+/** Whether the name of a file suggests that it holds a secret. ralph never sends such a file to another machine. */
 export function looksSecret(path: string): boolean {
   return SECRET_NAMES.test(path.slice(path.lastIndexOf('/') + 1));
 }

@@ -1,41 +1,41 @@
-/** What an iteration left in the work tree, to be committed or taken back. */
+/** Describes the changes that iterations left in the work tree, to be committed or reverted. */
 export interface TreeToSettle {
   readonly iteration: number;
-  /** The first iteration whose changes could not be committed yet; otherwise this one. */
+  /** The first iteration whose changes are not committed yet: this one, or an earlier one whose commit failed. */
   readonly since: number;
-  /** As in `iterations[].outcome`. */
+  /** The outcome of the iteration, as in `iterations[].outcome`. */
   readonly outcome: string;
   /** The agent's line that sums up its work; '' if it said nothing. */
   readonly summary: string;
-  /** Whether an earlier driver may have begun, since it died in this step. */
+  /** Whether an earlier ralph process died in this step, so the commit or revert may be half done. */
   readonly again: boolean;
 }
 
-/** What is left when a task ends. Both are null if nothing is. */
+/** What is left undone in git when a task ends. Each field is null if nothing is. */
 export interface LeftAtEnd {
   /** Work of the agent that is in no commit. */
   readonly uncommitted: Uncommitted | null;
   readonly indexBehind: IndexBehind | null;
 }
 
-/** `reason` is a clause for people; `files` is null if they cannot be counted. */
+/** Work that was not committed. `reason` is a clause for people; `files` is null if they cannot be counted. */
 export interface Uncommitted {
   readonly reason: string;
   readonly files: number | null;
 }
 
-/** The user's index lacks commits of the task, so that it shows them as taken back. */
+/** The user's index lacks commits of the task, so git shows their changes as reverted. */
 export interface IndexBehind {
   /** A clause for people that names the lock. */
   readonly why: string;
-  /** The folder in which the paths are. */
+  /** The folder to which `paths` are relative. */
   readonly root: string;
   readonly paths: readonly string[];
 }
 
-/** What came of it. `why` is a clause for people, such as "a merge is under way". */
+/** The result of a commit or revert. `why` is a clause for people, such as "a merge is under way". */
 export type Settlement =
-  /** There was nothing to commit or to take back. */
+  /** There was nothing to commit or to revert. */
   | { readonly kind: 'nothing' }
   | {
       readonly kind: 'committed';
@@ -43,10 +43,10 @@ export type Settlement =
       readonly branch: string;
       readonly files: number;
     }
-  /** Git did not commit, most often because of a hook; `output` is what was said. */
+  /** Git refused to commit, most often because of a hook; `output` is what git or the hook printed. */
   | { readonly kind: 'refused'; readonly why: string; readonly output: string }
   | { readonly kind: 'not-committed'; readonly why: string }
-  /** `kept` are paths that stay, because somebody else changed them. */
+  /** `kept` are paths that were not reverted because somebody else had changed them. */
   | {
       readonly kind: 'reverted';
       readonly files: number;

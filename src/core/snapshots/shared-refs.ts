@@ -1,17 +1,17 @@
-/** What the configuration of a remote says about the refs that a push takes along. */
+/** The settings of a remote that decide which refs `git push` sends. */
 interface RemoteFacts {
   readonly mirror: boolean;
   /** The refspecs of `remote.<name>.push`. */
   readonly push: readonly string[];
 }
 
-/** A remote to which a push would take snapshots. */
+/** A remote to which `git push` would send snapshots: a sentence about it, and a remedy. */
 export interface LeakyRemote {
   readonly says: string;
   readonly remedy: string;
 }
 
-/** Returns the remotes to which `git push` would take snapshots by git's settings, each with what helps. */
+/** Returns the remotes to which, by git's settings, `git push` would send snapshots. */
 export function leakyRemotes(
   settings: readonly { readonly name: string; readonly value: string }[],
 ): readonly LeakyRemote[] {

@@ -1,11 +1,11 @@
 import { UNSEEN } from '../text/untrusted-text.ts';
 
-/** Characters that could end a line, change what a terminal shows, or be taken for the quotes. */
+/** Matches characters that could end a line, change what a terminal shows, or be mistaken for the quotes. */
 const ODD = new RegExp(`${UNSEEN}|[\\t\\n"\\\\\\u2028\\u2029]`);
 
 /**
- * Returns a path as people read it, on one line. A path with odd characters, or one that is not UTF-8,
- * is quoted as git does it: `"a\nb"`, `"\344.txt"`. `name` has one character for each byte.
+ * Returns a path for people, on one line. A path with odd characters, or one that is not UTF-8, is quoted as in git:
+ * `"a\nb"`, `"\344.txt"`. `name` has one character for each byte of the path.
  */
 export function shownPath(name: string): string {
   const bytes = Uint8Array.from(name, (character) => character.charCodeAt(0));

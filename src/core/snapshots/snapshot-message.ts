@@ -1,15 +1,15 @@
-/** The trees of an undo or a redo, so that it can be finished and taken back. */
+/** The trees of an undo or a redo, which are needed to finish it or to take it back. */
 export interface UndoTrees {
-  /** What ralph had left, with what the undo is about to replace. */
+  /** The tree that ralph had left, including the files that the undo is about to replace. */
   readonly fromTree: string;
-  /** What ralph leaves behind, without what others had changed. */
+  /** The tree that the undo leaves, without changes of others. */
   readonly leftTree: string;
-  /** Name of the snapshot that it goes back to, for example `3.0`. */
+  /** The name of the snapshot to which the undo goes back, for example `3.0`. */
   readonly base: string;
   readonly isRedo: boolean;
 }
 
-/** What the message of a snapshot says; its subject is for people who look at it with git. */
+/** The content of a snapshot's commit message. The subject is for people who look at the snapshot with git. */
 export interface SnapshotAbout {
   readonly taskId: string;
   /** Counts up with each snapshot of the task, since several may be taken within a second. */
@@ -45,7 +45,7 @@ export function snapshotMessage(about: SnapshotAbout): string {
 
 const DETACHED = '(detached)';
 
-/** Adds to a message what is under way in the repository, for example `merge`. */
+/** Adds to a message which git operations are unfinished in the repository, for example `merge`. */
 export function withUnderWay(message: string, underWay: readonly string[]): string {
   return underWay.length === 0 ? message : `${message}Ralph-Under-Way: ${underWay.join(', ')}\n`;
 }
@@ -56,9 +56,9 @@ export interface ReadSnapshotMessage {
   readonly order: number;
   readonly at: string;
   readonly branch: string | null;
-  /** What was under way in the repository, for example `merge`. */
+  /** The git operations that were unfinished in the repository, for example `merge`. */
   readonly underWay: readonly string[];
-  /** Null if it is the snapshot of no undo. */
+  /** Null if the snapshot was not taken before an undo or a redo. */
   readonly undone: UndoTrees | null;
 }
 

@@ -2,15 +2,15 @@ import type { Timeline } from './timeline.ts';
 
 type Placed = Timeline['snapshots'][number];
 
-/** So many of the newest snapshots of a task are kept. */
+/** How many of the newest snapshots of a task are kept. */
 export const NEWEST_KEPT = 200;
-/** Of the older ones every tenth is kept. */
+/** Of the older snapshots, every tenth is kept. */
 const EACH = 10;
 
 /**
- * Returns the names of the snapshots that are dropped when a task ends, the oldest first. Kept are also the
- * first one, the one before each that is kept of the older ones, so that an undo can go back to it, and
- * both sides of each change that was not the agent's, so that no undo takes that back.
+ * Returns the names of the snapshots to drop when a task ends, oldest first. It keeps the first snapshot, the one
+ * before each kept older snapshot (an undo goes back to it), and both sides of each change that the agent did not
+ * make, so that no undo reverts that change.
  */
 export function thinnedOut({ snapshots }: Timeline): readonly string[] {
   const older = snapshots.slice(0, Math.max(0, snapshots.length - NEWEST_KEPT));
@@ -19,7 +19,7 @@ export function thinnedOut({ snapshots }: Timeline): readonly string[] {
     const isNeeded =
       place === 0 ||
       !isWork(snapshot) ||
-      // The numbers of snapshots stay, so that a second thinning finds the same ones.
+      // Snapshots keep their numbers, so a second thinning chooses the same ones.
       snapshot.order % EACH === 0 ||
       (snapshot.order + 1) % EACH === 0 ||
       (next !== undefined && !isWork(next));
@@ -27,7 +27,7 @@ export function thinnedOut({ snapshots }: Timeline): readonly string[] {
   });
 }
 
-/** Whether it is the tree after an attempt, rather than before one or before an undo. */
+/** Whether a snapshot has the tree after an attempt, and not the tree before an attempt or an undo. */
 function isWork({ what }: Placed): boolean {
   return what.kind === 'end' || what.kind === 'attempt';
 }

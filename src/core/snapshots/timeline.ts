@@ -1,7 +1,7 @@
 import type { ReadSnapshotMessage, UndoTrees } from './snapshot-message.ts';
 import { readSnapshotName, type SnapshotName } from './snapshot-names.ts';
 
-/** A snapshot as its ref and its message tell it. */
+/** A snapshot, as read from its ref and its message. */
 export interface ListedSnapshot extends ReadSnapshotMessage {
   /** The last part of the ref, such as `3` or `undo.1`. */
   readonly name: string;
@@ -14,11 +14,11 @@ type PlacedSnapshot = ListedSnapshot & { readonly what: SnapshotName };
 /** The snapshots of a task in the order in which they were taken. */
 export interface Timeline {
   readonly snapshots: readonly PlacedSnapshot[];
-  /** Names of those whose commits are gone, or are not what their ids say. */
+  /** The names of snapshots whose commits are missing or damaged. */
   readonly lost: readonly string[];
 }
 
-/** Puts snapshots in order; skips those whose names ralph does not give. */
+/** Sorts snapshots by age; skips any whose name is not one that ralph gives. */
 export function timelineOf(
   listed: readonly ListedSnapshot[],
   lost: readonly string[] = [],
@@ -32,43 +32,43 @@ export function timelineOf(
   return { snapshots, lost };
 }
 
-/** Two trees, of which the second one came later. */
+/** Two trees, of which the second is the later one. */
 export interface TreePair {
   readonly from: string;
   readonly to: string;
 }
 
-/** Trees between which something else than the agent may have changed files. */
+/** Two trees between which something other than the agent may have changed files. */
 interface Gap extends TreePair {
-  /** Before an undo: what that left behind. A path that was so already is nobody else's. */
+  /** For a gap before an undo: the tree that the undo left. A path that is the same in it was not changed by others. */
   readonly left: string | null;
 }
 
 /** An undo or a redo that may not have been finished. */
 interface BegunUndo extends TreePair {
-  /** Whether what is to be done now is the same undo. */
+  /** Whether the undo or redo that is to be done now is this one again. */
   readonly isSame: boolean;
 }
 
-/** What an undo or a redo is about. */
+/** The trees and changes that an undo or a redo deals with. */
 export interface UndoSpan {
-  /** The snapshot that it goes back to. */
+  /** The snapshot that the undo or redo goes back to. */
   readonly base: ListedSnapshot;
-  /** The tree that it goes back to. */
+  /** The tree that the undo or redo goes back to. */
   readonly before: string;
-  /** The tree in which what it takes back has ended: for a redo, what its undo left behind. */
+  /** The tree at the end of the changes that are taken back; for a redo, the tree that its undo left. */
   readonly after: string;
-  /** What ralph left last: the newest end, with what undos have put back since. */
+  /** The tree that ralph left last: the newest end of an iteration, with what undos have restored since. */
   readonly ours: string;
-  /** The undo that was begun last, if nothing came after it: it may not have been finished. */
+  /** The newest undo or redo, if nothing came after it, since it may be unfinished; otherwise null. */
   readonly begun: BegunUndo | null;
   readonly gaps: readonly Gap[];
   readonly isRedo: boolean;
 }
 
 /**
- * Returns what an undo of iteration `iteration` and all after it is about. Null if there is no such one, or
- * the snapshot before it is gone: `iterationsWithStart` has those that can be undone.
+ * Returns what an undo of `iteration` and all later ones deals with. Null if there is no such iteration or the
+ * snapshot before it is gone: `iterationsWithStart` lists the iterations that can be undone.
  */
 export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null {
   const { snapshots } = timeline;
@@ -92,7 +92,7 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
   return { base, before: leftBy(base), after: left, ours: left, gaps, begun, isRedo: false };
 }
 
-/** Returns what an undo of iterations that changed nothing is about; null if there is no snapshot. */
+/** Returns what an undo of iterations that changed nothing deals with; null if there is no snapshot. */
 export function emptySpan({ snapshots }: Timeline): UndoSpan | null {
   const base = snapshots.at(-1);
   if (base === undefined) return null;
@@ -104,8 +104,8 @@ export function emptySpan({ snapshots }: Timeline): UndoSpan | null {
 }
 
 /**
- * Returns what `--redo` may be about, the likelier first: to finish the newest redo, if `isCutOff`, then to take
- * back an undo, the newest first.
+ * Returns what `--redo` may do, likeliest first: finish the newest redo, if `isCutOff`, or revert an undo, newest
+ * first.
  */
 export function redoSpans(timeline: Timeline, isCutOff: boolean): readonly UndoSpan[] {
   const { snapshots } = timeline;
@@ -137,21 +137,21 @@ function openUndos({ snapshots }: Timeline): readonly Undone[] {
     if (!isUndone(snapshot)) return [];
     const { base, isRedo } = snapshot.undone;
     if (isRedo) return stack.slice(1 + stack.findIndex(({ name }) => name === base));
-    // The same undo once more goes on with the one before it.
+    // The same undo again continues the one before it, so it replaces that one.
     const isSame = stack[0] !== undefined && stack[0] === snapshots[place - 1];
     return [snapshot, ...stack.slice(isSame && stack[0]?.undone.base === base ? 1 : 0)];
   }, []);
 }
 
-/** Returns what was begun with the newest snapshot, if that is an undo or a redo. */
+/** Returns the undo or redo of the newest snapshot; null if that snapshot has none. */
 function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo | null {
   const undone = snapshots.at(-1)?.undone ?? null;
   return undone === null ? null : { from: undone.fromTree, to: undone.leftTree, isSame };
 }
 
 /**
- * Returns what the iterations from `first` to `last` changed; null if no snapshot tells. Of an iteration that
- * changed nothing there is none, so the two trees of the pair are the same.
+ * Returns the trees before and after the iterations from `first` to `last`; null if a snapshot that shows them is
+ * gone. An iteration that changed nothing has no snapshot, so both trees are the same then.
  */
 export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
   const { snapshots } = timeline;
@@ -162,7 +162,7 @@ export function changesIn(timeline: Timeline, first: number, last: number): Tree
   return { from: leftBy(base), to: end?.tree ?? leftBy(base) };
 }
 
-/** Returns what has changed since the start, without what was taken back; null if there is no snapshot. */
+/** Returns the trees at the start and now, without changes that were undone; null if there is no snapshot. */
 export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
   const [first, newest] = [snapshots[0], snapshots.at(-1)];
   if (first === undefined || newest === undefined) return null;
@@ -170,8 +170,7 @@ export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
 }
 
 /**
- * Returns the place of the first snapshot that is later than the start of an iteration; the one before it
- * has what the iteration began with.
+ * Returns the index of the first snapshot after an iteration began. The one before it has the tree at its beginning.
  */
 function firstFrom({ snapshots }: Timeline, iteration: number): number {
   return snapshots.findIndex(
@@ -180,7 +179,7 @@ function firstFrom({ snapshots }: Timeline, iteration: number): number {
   );
 }
 
-/** The iterations of which both what they began with and what they came to is kept, in order. */
+/** Returns the iterations of which the trees before and after are both kept, in order. */
 export function iterationsWithStart({ snapshots }: Timeline): readonly number[] {
   const seen = new Set<number>();
   const whole = snapshots.flatMap(({ what }, place) => {
@@ -192,17 +191,17 @@ export function iterationsWithStart({ snapshots }: Timeline): readonly number[] 
   return whole.sort((one, other) => one - other);
 }
 
-/** Whether no snapshot between the two is gone. */
+/** Whether one snapshot directly follows another, so that none between them was dropped. */
 function isNext(one: ListedSnapshot | undefined, other: ListedSnapshot | undefined): boolean {
   return one !== undefined && other !== undefined && one.order + 1 === other.order;
 }
 
-/** The iteration that a snapshot is the work of; 0 if it is none's. */
+/** Returns the iteration whose work a snapshot shows; 0 if it shows none. */
 function workOf(what: SnapshotName): number {
   return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
 }
 
-/** The tree that ralph left with a snapshot: an undo leaves another one than it keeps. */
+/** Returns the tree that ralph left after a snapshot. An undo leaves another tree than its snapshot keeps. */
 export function leftBy({ tree, undone }: ListedSnapshot): string {
   return undone?.leftTree ?? tree;
 }

@@ -1,20 +1,20 @@
 import { clip, disarm } from '../text/untrusted-text.ts';
 import { shownPath } from './shown-path.ts';
 
-/** What was taken back, for the agent. */
+/** What a person has undone or redone, as the agent is told. */
 export interface TakenBack {
-  /** The first iteration that was taken back; null for a redo. */
+  /** The first iteration that was undone; null for a redo. */
   readonly iteration: number | null;
-  /** One character for each byte. */
+  /** Paths with one character for each byte. */
   readonly paths: readonly string[];
-  /** Whether HEAD and the index have moved, too. */
+  /** Whether HEAD and the index have gone back, too. */
   readonly hasMovedHead: boolean;
 }
 
 const MOST_PATHS = 20;
 const PATH_CHARS = 200;
 
-/** Returns what the next prompt says. Paths are the agent's words: each stays on its line. */
+/** Returns what the next prompt says. The agent chose the paths, so each is made harmless and kept on one line. */
 export function undoHint({ iteration, paths, hasMovedHead }: TakenBack): string {
   const what =
     iteration === null

@@ -1,7 +1,4 @@
-/**
- * What a path holds in a tree: mode and id of the object, for example `100644 e69de29…`; null if
- * there is nothing.
- */
+/** What a path holds in a tree: the mode and id of an object, such as `100644 e69de29…`; null if it holds nothing. */
 export type TreeEntry = string | null;
 
 /** Whether an entry is a submodule or another repository inside the work tree. */
@@ -16,41 +13,41 @@ export type TreeDifference = ReadonlyMap<
 >;
 
 export interface UndoQuestion {
-  /** From the tree before the first undone iteration to ralph's latest: what is to be taken back. */
+  /** What is to be undone: from the tree before the first undone iteration to ralph's latest tree. */
   readonly done: TreeDifference;
-  /** From the end of that to the work tree as it is now: what others have changed since. */
+  /** What others have changed since: from ralph's latest tree to the work tree as it is now. */
   readonly since: TreeDifference;
-  /** What the undo before was to change; it ends at ralph's latest tree. */
+  /** What the previous undo was meant to change; it ends at ralph's latest tree. */
   readonly begun: TreeDifference;
-  /** Whether that may have been cut off. */
+  /** Whether the previous undo may have been cut off. */
   readonly isCutOff: boolean;
-  /** Whether that was the same undo: then its paths are a part of this one. */
+  /** Whether the previous undo was this same one, so its paths belong to this one, too. */
   readonly goesOn: boolean;
   /** Paths that something else changed between the undone iterations. */
   readonly changedBetween: ReadonlySet<string>;
-  /** Whether changes of others are taken back, too. */
+  /** Whether changes of others are undone, too. */
   readonly force: boolean;
 }
 
 interface PlannedChange {
   /** What the path held when the undo was begun. */
   readonly now: TreeEntry;
-  /** What the path gets back; null where there was nothing. */
+  /** What the path gets back; null if it held nothing. */
   readonly before: TreeEntry;
 }
 
 export interface UndoPlan {
   readonly restore: ReadonlyMap<string, PlannedChange>;
-  /** Paths that hold already what they held before, for example since an undo was cut off. */
+  /** Paths that already hold what they held before, for example because an undo was cut off. */
   readonly already: ReadonlyMap<string, PlannedChange>;
-  /** Paths that stay, because somebody else changed them. */
+  /** Paths that stay as they are because somebody else changed them. */
   readonly kept: readonly string[];
 }
 
 /**
- * Decides for each path what an undo does. A path that the iterations left alone is left alone. A
- * path that is still as they left it, or as an undo that was cut off has left it, goes back. Any other
- * path was changed by somebody else, and stays.
+ * Decides what an undo does with each path. A path that the iterations did not change is left alone. A path that is
+ * still as they left it, or as an undo that was cut off left it, goes back. Any other path was changed by somebody
+ * else, and stays.
  */
 export function planUndo(question: UndoQuestion): UndoPlan {
   const { done, since, begun, isCutOff, goesOn, changedBetween, force } = question;

@@ -15,10 +15,7 @@ export interface Overridden {
   readonly problems: readonly string[];
 }
 
-/**
- * Applies the flags of a resume to the stored settings of a task. `--max-iterations +5` sets the limit to 5 more than
- * the task has used.
- */
+/** Applies a resume's flags to a task's stored settings. `+5` sets a limit to 5 more than the task has used. */
 export function overrideSettings(stored: StoredRun, flags: Layer, task: TaskState): Overridden {
   const problems: string[] = [];
   for (const name of settingsWith({ resume: 'fixed' })) {

@@ -8,7 +8,7 @@ import type { Recipe } from './recipes.ts';
 import { recipesFor, taskFilesOf, type UsedTaskFile } from './task-files.ts';
 import { isWork } from './work-names.ts';
 
-/** A line of a `package.json` that a check runs. */
+/** A script of a `package.json` that a check runs. */
 interface DecidingScript {
   /** The path of the `package.json`, relative to the top of the work tree. */
   readonly file: string;
@@ -16,41 +16,38 @@ interface DecidingScript {
   readonly line: string;
 }
 
-/** What decides what checks say, as far as their words and the scripts tell. Each list is in order. */
+/** What decides the results of checks, as far as their words and the scripts show. Each list is sorted. */
 export interface Deciders {
-  /**
-   * Files that checks may run: a file that is not there is none. Paths are relative to the top of the work
-   * tree, or absolute where the check has them so.
-   */
+  /** Files that checks may run, even if missing, relative to the top of the work tree or, if named so, absolute. */
   readonly files: readonly string[];
   readonly scripts: readonly DecidingScript[];
-  /** Programs to be found on PATH. */
+  /** Programs that are found on PATH. */
   readonly programs: readonly string[];
 }
 
-/** The words by which package managers call a script without its name. */
+/** The short words with which package managers call a script. */
 const SHORT_FOR = new Map([
   ['t', 'test'],
   ['tst', 'test'],
 ]);
 
-/** What deciders are looked for with. */
+/** The input of a search for deciders, which are what decides the results of checks. */
 export interface DeciderSearch {
   readonly checks: readonly string[];
   /**
-   * The text of every `package.json` of the work tree by its path, and of what else was read: empty for a file that
-   * is no text, null for one that is not there.
+   * The texts, by path, of every `package.json` of the work tree and of the other files read so far. Empty for a file
+   * that is not text, null for a file that does not exist.
    */
   readonly texts: ReadonlyMap<string, string | null>;
-  /** The folder that checks run in, relative to the top, or empty. */
+  /** The folder in which checks run, relative to the top; empty for the top. */
   readonly folder?: string;
-  /** Files that decide by their name, and may name others. */
+  /** Files that are known by their name to be deciders, and that may name others. */
   readonly byName?: readonly string[];
 }
 
 export interface DecidersFound {
   readonly deciders: Deciders;
-  /** Files that may be deciders, or lead to some, and that nobody has read yet. */
+  /** Files that may be deciders or lead to some, but whose texts were not given: the caller may read them. */
   readonly unread: readonly string[];
 }
 
@@ -63,18 +60,18 @@ export function decidersOfChecks(
   return searchForDeciders({ checks, texts, folder }).deciders;
 }
 
-/** A line that runs something, or one recipe or script of several lines. */
+/** Lines still to be examined: a single command, or a recipe or script of several lines. */
 interface OpenLines {
   readonly lines: readonly string[];
   readonly folder: string;
-  /** Whether a recipe has it: then some of what it runs is rather the work. */
+  /** Whether the lines are of a recipe. If so, some of what they run may be the work and not a part of the checks. */
   readonly isRecipe: boolean;
 }
 
 /**
- * Finds what checks run, through scripts, recipes of task files, scripts of scripts and workspaces, and the files that
- * deciders name, one step deep, or two through a package of the workspace. Files that decide by their name are no
- * part of it: see `isDeciderName`.
+ * Finds what checks run, through scripts, recipes of task files, scripts of scripts and workspaces, and the files
+ * that deciders name, one step deep, or two through a package of the workspace. Files that decide by their name are
+ * not part of the result: see `isDeciderName`.
  */
 export function searchForDeciders({
   checks,
@@ -136,7 +133,7 @@ export function searchForDeciders({
   };
 }
 
-/** Whether a file may decide, and is not looked at as a test or as something installed. */
+/** Whether a file may be a decider: not a test, not installed, and without `..` at the start of its path. */
 function mayDecide(path: string): boolean {
   return !isTestName(path) && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path);
 }
@@ -163,11 +160,11 @@ function scriptsIn(file: string, text: string): readonly DecidingScript[] {
   );
 }
 
-/** More patterns, or more stars in one, than these are not looked at: matching them could take too long. */
+/** Further patterns, and patterns with more stars, are ignored, since matching them could take too long. */
 const MOST_PATTERNS = 50;
 const MOST_STARS = 2;
 
-/** Finds the scripts that are named, each with those that run before and after it. */
+/** Finds the scripts that words name, and the `pre` and `post` scripts of each. */
 function scriptsNamed(
   words: readonly string[],
   all: readonly DecidingScript[],
@@ -183,13 +180,13 @@ function scriptsNamed(
   return all.filter(({ name }) => wanted.has(name));
 }
 
-/** The script that a word names: `npm:test` of concurrently and `web#test` of turbo mean `test`. */
+/** Returns the script that a word names. `npm:test` of concurrently and `web#test` of turbo mean `test`. */
 function nameIn(word: string): string {
   const name = word.replace(/^(?:npm|pnpm|yarn|bun|node):|^[^#]+#/, '');
   return SHORT_FOR.get(name) ?? name;
 }
 
-/** Turns `test:*`, as npm-run-all and concurrently have it, into a pattern. */
+/** Turns a word such as `test:*`, as npm-run-all and concurrently take it, into a regular expression. */
 function patternOf(word: string): RegExp {
   if (word.split(/\*+/).length > MOST_STARS + 1) return /^$/;
   const source = word

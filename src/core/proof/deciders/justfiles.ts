@@ -1,9 +1,9 @@
 import { joinedLines, type OpenRecipe, type TaskFile } from './recipes.ts';
 
-/** `@name parameter="x": needs`, and not `name := value`. */
+/** Matches the head of a recipe, `@name parameter="x": needs`, but not `name := value`. */
 const NAMED = /^@?([\w-]+)(?![\w-])(?:"[^"]*"|'[^']*'|[^:"'])*:(?!=)(.*)$/;
 
-/** Reads a justfile by its lines. Variables that it sets plainly are replaced. */
+/** Reads a justfile line by line. Variables with a plain text as value are replaced. */
 export function readJustfile(text: string): TaskFile {
   const values = new Map<string, string>([['justfile_directory()', '.']]);
   const recipes: OpenRecipe[] = [];

@@ -2,14 +2,14 @@ import { joinedLines, type Recipe, type TaskFile } from './recipes.ts';
 
 const ASSIGNMENT = /^ *(?:(?:export|override) +)?([\w.-]+) *(?:[:?+!]|::?:)?= *(.*)$/;
 const INCLUDE = /^ *(?:-|s)?include +(.+)$/;
-/** `targets: prerequisites ; recipe`, and not `A := b`. */
+/** Matches the head of a rule, `targets: prerequisites ; recipe`, but not `A := b`. */
 const RULE = /^([^\s#:=][^:=#]*?)(?:&?::?)(?!=)([^;#]*)(?:;(.*))?/;
 
-/** Expansions in expansions are not followed any further, nor are longer lines. */
+/** Limits: how deep variables in variables are expanded, and how long a line may become. */
 const MOST_ROUNDS = 3;
 const LONGEST_LINE = 4000;
 
-/** Reads a Makefile by its lines. Variables that it sets plainly are replaced; no function is called. */
+/** Reads a Makefile line by line. Plain variables are replaced; functions of make are not called. */
 export function readMakefile(text: string): TaskFile {
   const values = new Map([
     ['MAKE', 'make'],

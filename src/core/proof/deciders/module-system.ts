@@ -5,9 +5,9 @@ import { folderOf } from './named-places.ts';
 type Texts = ReadonlyMap<string, string>;
 
 /**
- * Finds the folders of tests that need the module system of the start, since the work has changed that of the package:
- * returns the `package.json` that gives it to each, by its path. A folder that has one already, or that is none
- * of tests alone, gets none.
+ * Finds the test folders that need a `package.json` with the module system (ESM or CommonJS) of the start, because
+ * the work has changed that of the package. Returns the text for each by its path. Folders that already have a
+ * `package.json`, or that contain more than tests, are left out.
  */
 export function moduleSystemsOf(
   tests: readonly string[],
@@ -25,7 +25,7 @@ export function moduleSystemsOf(
   return found;
 }
 
-/** Returns the module system that Node.js takes for files of a folder. */
+/** Returns the module system that Node.js uses for the files of a folder. */
 function typeFor(folder: string, packages: Texts): string {
   const text = packages.get(folder === '' ? 'package.json' : `${folder}/package.json`);
   if (text === undefined) return folder === '' ? 'commonjs' : typeFor(folderOf(folder), packages);

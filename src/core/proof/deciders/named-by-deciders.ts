@@ -14,27 +14,28 @@ import { joinedLines } from './recipes.ts';
 import { isPartOfChecks, isToolName } from './work-names.ts';
 
 /*
- * Which files deciders name. What a tool is told to load decides as the tool's own file does. A script that decides also
- * runs and imports the work, so only what looks like a part of the checks counts there.
+ * Finds the files that deciders (files that decide the results of checks) name. A file that a tool is told to load
+ * decides as much as the tool's own settings. A script that decides also runs and imports the work, so of the files
+ * that it names only those count that look like a part of the checks.
  */
 
 export interface DecidersThatName {
-  /** What checks run. */
+  /** Files that checks run. */
   readonly run: ReadonlySet<string>;
-  /** What decides by its name. */
+  /** Files that are known by their name to decide the results of checks. */
   readonly byName: readonly string[];
-  /** The folder that checks run in. */
+  /** The folder in which checks run. */
   readonly folder: string;
   readonly texts: ReadonlyMap<string, string | null>;
-  /** Returns the text of a file; null if it is not there, or not read yet. */
+  /** Returns the text of a file; null if it does not exist or is not read yet. */
   readonly textOf: (path: string) => string | null;
 }
 
-/** More deciders than these are not asked what they name. */
+/** How many deciders are searched for names of files. */
 const MOST_ASKED = 300;
 const MOST_LINES = 2000;
 
-/** Returns the files that deciders name and that are there, one step deep; two through a package of the workspace. */
+/** Returns the existing files that deciders name, one step deep, or two through a package of the workspace. */
 export function namedByDeciders({
   run,
   byName,
@@ -42,7 +43,7 @@ export function namedByDeciders({
   texts,
   textOf,
 }: DecidersThatName): ReadonlySet<string> {
-  // Most projects name no package of their own.
+  // The packages are found only when needed, since most projects name no package of their own.
   let known: Packages | null = null;
   const packages = (): Packages => {
     known ??= packagesIn(texts);
@@ -78,7 +79,7 @@ export function namedByDeciders({
   return found;
 }
 
-/** Returns where what a program imports or names may lie, as far as that is a part of the checks. */
+/** Returns where the files may lie that a program imports or names, if they look like a part of the checks. */
 function partsOf(path: string, text: string, folder: string): readonly string[] {
   const folders = [folderOf(path), folder];
   const places = [
@@ -90,14 +91,14 @@ function partsOf(path: string, text: string, folder: string): readonly string[] 
 
 const SETTINGS = /\.(?:jsonc?|ya?ml|toml|ini|cfg|xml)$|(?:^|\/)\.\w+rc$/;
 const SHELL_NAME = /(?:^|\/)[^./]+$|\.(?:sh|bash|zsh|ksh)$/;
-/** `"$(dirname "$0")"`, `$(cd "$(dirname "$0")" && pwd)`, `${BASH_SOURCE%/*}` and the like. */
+/** Match a script's own folder: `"$(dirname "$0")"`, `$(cd "$(dirname "$0")" && pwd)`, `${BASH_SOURCE%/*}`. */
 const DIRNAME = String.raw`\$\(dirname (?:-- )?"?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?"?\)`;
 const OWN_FOLDER = new RegExp(
   String.raw`\$\(cd (?:-- )?"?${DIRNAME}"? ?(?:&&|;) ?pwd(?: -P)?\)|${DIRNAME}|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}`,
   'g',
 );
 
-/** Returns what a shell script runs, as far as that is a part of the checks. */
+/** Returns the files that a shell script runs, if they look like a part of the checks. */
 function runByScript(path: string, text: string, folder: string): readonly string[] {
   const first = text.slice(0, 200).split('\n', 1).join('');
   if (!SHELL_NAME.test(path) || (first.startsWith('#!') && !/sh\b/.test(first))) return [];
@@ -117,5 +118,5 @@ function runByScript(path: string, text: string, folder: string): readonly strin
   );
 }
 
-/** Stands for the folder of the script that is read. */
+/** Stands for the folder of the script while its lines are read. */
 const OWN = './:own:';

@@ -1,10 +1,10 @@
-/** Files of settings or code that name other files. */
+/** Matches JavaScript and TypeScript files. */
 const CODE = /\.[cm]?[jt]sx?$/;
-/** What lists sources, or is a program: only it itself could tell which of these decide. */
+/** Matches files that list sources or are programs, so it is unknown which of the files they name decide results. */
 const BUILD =
   /(?:^|\/)(?:CMakeLists\.txt|pom\.xml|Directory\.Build\.[^/]+|(?:GNU)?Makefile|\.?justfile|Rakefile|[^/]+\.(?:csproj|exs|mk|py|rs))$/i;
 
-/** The keys by which tools are told what to load. */
+/** The keys with which settings files tell tools what to load. */
 const KEYS = [
   ...[
     'extends?',
@@ -30,15 +30,15 @@ const KEYS = [
   ...['processors?', 'rulesdir', 'rule_?paths', 'rules_?directory', 'bootstrap', 'inherit_from'],
   ...['config(?:_?file|_?location|uration)?', 'env_?files?', 'dotenv', 'script-shell', 'from'],
 ].join('|');
-/** A key, and where its value begins. */
+/** Matches a key up to the beginning of its value. */
 const KEY = new RegExp(`(?<![\\w-])(?:${KEYS})["']?\\s*(?:[:=>]\\s*|(?=["']))`, 'gi');
 const IMPORT = /(?:\bfrom|\bimport|\brequire|\bresolve)\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
 
-/** Longer values, and more of them, are not looked at. */
+/** How much of a value, and how many keys of a file, are read. */
 const LONGEST_VALUE = 2000;
 const MOST_KEYS = 200;
 
-/** Returns what a program of JavaScript imports, as it is written there. */
+/** Returns what a JavaScript program imports, as it is written there. */
 export function importsIn(path: string, text: string): readonly string[] {
   if (!CODE.test(path)) return [];
   return [...text.matchAll(IMPORT)].map(([, name = '']) => name);
@@ -50,7 +50,7 @@ const PLUGINS = /^pytest_plugins\b[^=\n]*=\s*([[(][^\])]*|.*)/gm;
 const QUOTED_PATH = /["'`\s]((?:[\w.@-]+\/)+[\w@-][\w.@-]*\.\w+)(?=["'`\s])/g;
 const MOST_PATHS = 500;
 
-/** Returns the paths that a program of JavaScript or Python names, and those of the modules that Python imports. */
+/** Returns the paths that a JavaScript or Python program names, and those of the modules that Python imports. */
 export function pathsIn(path: string, text: string): readonly string[] {
   const isPython = PYTHON.test(path);
   if (!isPython && !CODE.test(path)) return [];
@@ -63,10 +63,10 @@ export function pathsIn(path: string, text: string): readonly string[] {
   return [...quoted, ...files].slice(0, MOST_PATHS);
 }
 
-/** Options by which a file of options, such as `.rspec`, says what to load. */
+/** Options in a file of options, such as `.rspec`, that say what to load. */
 const OPTION = /(?:^|[\s"'])(?:--require|--import|--env-file)[= ]([^\s"']+)/g;
 
-/** Returns what a file that configures a tool names for it to load, as it is written there. */
+/** Returns what a settings file tells its tool to load, as it is written there. */
 export function namedIn(path: string, text: string): readonly string[] {
   if (BUILD.test(path)) return [];
   const keys = [...text.matchAll(KEY)].slice(0, MOST_KEYS);
@@ -86,7 +86,7 @@ const CLOSED: Readonly<Record<string, string>> = {
   '`': '`',
 };
 
-/** Returns the value at the beginning of a text: up to its bracket, or to the end of the line and of a list below it. */
+/** Returns the value at the start of a text, up to its closing bracket or quote, or the end of the line or list. */
 function valueIn(text: string): string {
   const end = CLOSED[text.charAt(0)];
   if (end !== undefined) return text.slice(1, (text.indexOf(end, 1) + 1 || text.length) - 1);

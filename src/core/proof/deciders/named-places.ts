@@ -1,13 +1,13 @@
 import { isObject } from '../../text/is-object.ts';
 import { fieldsOfJson } from '../tool-section.ts';
 
-/** What may be left away at the end of a name. */
+/** The endings that may be omitted from a file's name. */
 const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'];
 
-/** The folders of the packages of a workspace, with the texts of their `package.json`, by their names. */
+/** The packages of a workspace by name, each with its folder and the text of its `package.json`. */
 export type Packages = ReadonlyMap<string, { readonly folder: string; readonly text: string }>;
 
-/** Finds the packages of the work tree. Takes the texts of files by their paths. */
+/** Finds the packages of the work tree among the texts of files, which are given with their paths. */
 export function packagesIn(
   texts: Iterable<readonly [path: string, text: string | null]>,
 ): Packages {
@@ -20,7 +20,7 @@ export function packagesIn(
   return found;
 }
 
-/** Where a file that is named may lie, as paths relative to the top; without its ending, too. */
+/** Returns where a named file may lie, relative to the top of the work tree. The name may lack its ending. */
 export function possiblePaths(name: string, folders: readonly string[]): readonly string[] {
   const isRelative = /^\.\.?(?:\/|$)/.test(name);
   const bases = (isRelative ? folders.slice(0, 1) : folders).map((folder) => joined(folder, name));
@@ -29,7 +29,7 @@ export function possiblePaths(name: string, folders: readonly string[]): readonl
     .flatMap(withEndings);
 }
 
-/** Where the files of a package of the workspace may lie that `name` names; empty if there is no such package. */
+/** Returns where the files may lie if `name` names a package of the workspace; empty if there is no such package. */
 export function placesInPackage(name: string, packages: Packages): readonly string[] {
   const [scope = '', rest = ''] = name.split('/');
   const own = name.startsWith('@') ? `${scope}/${rest}` : scope;
@@ -49,7 +49,7 @@ export function placesInPackage(name: string, packages: Packages): readonly stri
   });
 }
 
-/** Deeper than this nobody writes what a package exports. */
+/** How deep the `exports` of a package are read. */
 const DEEPEST = 6;
 
 function stringsOf(value: unknown, depth = 0): readonly string[] {
@@ -69,12 +69,12 @@ function withEndings(path: string): readonly string[] {
   ];
 }
 
-/** Returns the folder of a path; empty for the top. */
+/** Returns the folder of a path; empty if that is the top. */
 export function folderOf(path: string): string {
   return path.replace(/\/?[^/]*$/, '');
 }
 
-/** Joins two paths, and takes `.` and `..` out of them as far as it can. */
+/** Joins two paths and resolves `.` and `..` as far as possible. */
 export function joined(folder: string, path: string): string {
   if (path.startsWith('/')) return path;
   const parts: string[] = folder.startsWith('/') ? [''] : [];

@@ -20,7 +20,7 @@ export function readTox(text: string): TaskFile {
   return { recipes, includes: [] };
 }
 
-/** Reads the commands of all sessions: `session.run("sh", "scripts/test.sh")` is one. */
+/** Reads the commands of all sessions of a noxfile, such as `session.run("sh", "scripts/test.sh")`. */
 export function readNoxfile(text: string): TaskFile {
   const calls = [...text.matchAll(/\.(?:run\w*|chdir)\(([^()]*)/g)];
   const lines = calls.map(([call, list = '']) => {
@@ -31,7 +31,7 @@ export function readNoxfile(text: string): TaskFile {
   return { recipes: [{ names: [], needs: [], lines }], includes: [] };
 }
 
-/** Reads the scripts of a `composer.json`: `@php` runs PHP, `@name` another script. */
+/** Reads the scripts of a `composer.json`, where `@php` runs PHP and `@name` runs another script. */
 export function readComposer(text: string): TaskFile {
   return recipesIn(fieldsOfJson(text)?.scripts, (line) => line.replace(/^@(?=php |composer )/, ''));
 }
@@ -41,7 +41,7 @@ export function readDeno(text: string): TaskFile {
   return recipesIn(fieldsOfJson(plainJson(text))?.tasks, (line) => line);
 }
 
-/** Reads `{name: "command"}`, where a command may also be a list, or an object that says more of it. */
+/** Reads `{name: "command"}`. Instead of a command there may be a list, or an object with the command and more. */
 function recipesIn(tasks: unknown, asLine: (line: string) => string): TaskFile {
   if (!isObject(tasks)) return { recipes: [], includes: [] };
   const recipes = Object.entries(tasks).map(([name, task]) => {

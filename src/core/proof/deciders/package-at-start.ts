@@ -2,7 +2,7 @@ import { isObject } from '../../text/is-object.ts';
 import { fieldsOfJson, IN_PACKAGE_JSON } from '../tool-section.ts';
 import { isNoTest } from './deciders.ts';
 
-/** Returns the line of a script of a `package.json`; null if there is none, or only npm's placeholder. */
+/** Returns the command of a script in a `package.json`; null if there is none, or only npm's placeholder. */
 export function scriptLine(packageJson: string | null, name: string): string | null {
   const scripts = packageJson === null ? null : fieldsOfJson(packageJson)?.scripts;
   if (!isObject(scripts) || !Object.hasOwn(scripts, name)) return null;
@@ -11,8 +11,9 @@ export function scriptLine(packageJson: string | null, name: string): string | n
 }
 
 /**
- * Returns a `package.json` with what it says to tools as it was at the start, and with these scripts; null
- * removes one. Dependencies and all else stay. A text that cannot be read becomes the earlier one as a whole.
+ * Returns a `package.json` with the settings of tools as they were at the start, and with the scripts in `lines`,
+ * where null removes a script. Dependencies and all else stay. If one text cannot be parsed, returns the text of the
+ * start.
  */
 export function packageAtStart(
   packageJson: string,

@@ -8,14 +8,14 @@ import type { Recipe, TaskFile } from './recipes.ts';
 import { readTaskfile } from './yaml-task-files.ts';
 
 interface TaskReader {
-  /** The names of its files, as the program looks for them. */
+  /** The names of the task files for which the program looks, in order. */
   readonly files: readonly string[];
-  /** What counts where no word names a recipe. */
+  /** Which recipes count if no word of the call names one. */
   readonly unnamed: 'all' | 'none';
   readonly read: (text: string) => TaskFile;
 }
 
-/** A new program is one more row. */
+/** The reader for each program. A new program is one more row. */
 const TASK_READERS: Readonly<Record<TaskTool, TaskReader>> = {
   make: { files: ['GNUmakefile', 'makefile', 'Makefile'], unnamed: 'all', read: readMakefile },
   just: { files: ['justfile', '.justfile', 'Justfile'], unnamed: 'all', read: readJustfile },
@@ -32,21 +32,18 @@ const TASK_READERS: Readonly<Record<TaskTool, TaskReader>> = {
   deno: { files: ['deno.json', 'deno.jsonc'], unnamed: 'none', read: readDeno },
 };
 
-/** A task file as a program reads it, with all that it takes in. */
+/** A task file as a program reads it, together with the files that it includes. */
 export interface UsedTaskFile {
   readonly paths: readonly string[];
-  /** The folder that its recipes run in. */
+  /** The folder in which its recipes run. */
   readonly folder: string;
   readonly recipes: readonly Recipe[];
 }
 
-/** How many task files are followed that include each other. */
+/** How many task files that include each other are read. */
 const MOST_FILES = 50;
 
-/**
- * Finds the task files that a call uses in one of these folders or above. `known` keeps what was found, since recipes
- * call each other.
- */
+/** Finds the task files that a call uses, in one of these folders or above. `known` is a cache over all calls. */
 export function taskFilesOf(
   { tool, files }: TaskCall,
   folders: readonly string[],
@@ -73,7 +70,7 @@ export function taskFilesOf(
   });
 }
 
-/** What a file takes in is read as a part of it, so that variables of the one are known in the other. */
+/** Reads a file together with the files that it includes, so that variables of one are known in the others. */
 function readWithIncluded(
   tool: TaskTool,
   { path, folder }: { readonly path: string; readonly folder: string },
@@ -95,19 +92,19 @@ function readWithIncluded(
   }
 }
 
-/** A folder and all above it, up to the top. */
+/** Returns a folder and all folders above it, up to the top of the work tree. */
 function withThoseAbove(folder: string): readonly string[] {
   return folder === '' || folder.startsWith('/')
     ? [folder]
     : [folder, ...withThoseAbove(folderOf(folder))];
 }
 
-/** More recipes of one program are not looked at: nobody writes as many. */
+/** How many recipes of one task file are read. */
 const MOST_RECIPES = 2000;
 
 /**
- * Returns the recipes that words name, and those that these need. Where no word is one, or only a variable could tell
- * which is meant, every recipe counts.
+ * Returns the recipes that words name, and the recipes that these need. If no word names one, or a word is a
+ * variable, so that its meaning is unknown, every recipe counts.
  */
 export function recipesFor(
   tool: TaskTool,
@@ -122,7 +119,7 @@ export function recipesFor(
   const isKnown = asked.some((word) => recipes.some((recipe) => hasName(recipe, word)));
   if (unnamed === 'all' && !isKnown) return recipes;
   const found = new Set<Recipe>();
-  // A set takes up what is added while it is gone through.
+  // Words that are added to the set during the loop are visited, too.
   const open = new Set(asked);
   for (const word of open) {
     if (unnamed === 'all' && word.includes('$')) return recipes;
@@ -135,7 +132,7 @@ export function recipesFor(
   return [...found];
 }
 
-/** Whether a word names a recipe: `%` of make is a pattern, and `docs:test` may be `test` of an included file. */
+/** Whether a word names a recipe. `%` is a pattern in make, and `docs:test` may be `test` of an included file. */
 function hasName({ names }: Recipe, word: string): boolean {
   return names.some((name) => {
     const [before = '', after] = name.split('%');

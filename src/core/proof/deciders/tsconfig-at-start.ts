@@ -2,7 +2,7 @@ import { isObject } from '../../text/is-object.ts';
 import { fieldsOfJson } from '../tool-section.ts';
 import { plainJson } from './json-comments.ts';
 
-/** Options that say where modules are found and in which form, and nothing of what is right. */
+/** Compiler options that say where modules are and in which format, but not what counts as an error. */
 const MODULES = [
   ...['baseUrl', 'paths', 'rootDir', 'rootDirs', 'module', 'moduleResolution', 'target'],
   ...['moduleSuffixes', 'customConditions', 'resolvePackageJsonExports'],
@@ -10,14 +10,14 @@ const MODULES = [
   ...['esModuleInterop', 'allowSyntheticDefaultImports', 'verbatimModuleSyntax'],
 ];
 
-/** Whether a file configures the compiler of TypeScript. */
+/** Whether a file configures the TypeScript compiler. */
 export function isTsconfig(path: string): boolean {
   return /(?:^|\/)(?:ts|js)config[^/]*\.json$/i.test(path);
 }
 
 /**
- * Returns a `tsconfig.json` as it was at the start, but with the claim's options for modules: a path alias may be what
- * the work needs. Returns null if one of the texts cannot be read.
+ * Returns a `tsconfig.json` as it was at the start, but with the claimed tree's options for modules, since the work
+ * may need them. Returns null if one of the texts cannot be parsed.
  */
 export function tsconfigAtStart(now: string, before: string): string | null {
   const [claimed, start] = [now, before].map((text) => fieldsOfJson(plainJson(text)));

@@ -1,6 +1,6 @@
 import type { OpenRecipe, TaskFile } from './recipes.ts';
 
-/** Reads the YAML of a Taskfile by its lines: what stands below a task may be a command, or the name of another one. */
+/** Reads the YAML of a Taskfile line by line. A line below a task may be a command, or the name of another task. */
 export function readTaskfile(text: string): TaskFile {
   const recipes: OpenRecipe[] = [];
   const includes: string[] = [];
