@@ -19,7 +19,7 @@ import { continueAtOnce } from './next-iteration.ts';
  *                                                                               └─ stopped, paused ─► ended
  */
 
-/** The id of the request for a task file with `approval_required`. */
+/** The id of the request that a task file makes with `approval_required`, before the first iteration. */
 export const START_APPROVAL = 'start';
 
 /** Decides to ask a person for approval; the loop continues after the answer. */

@@ -71,13 +71,13 @@ export interface AgentChanged {
   readonly to: string;
   /** Why `from` stopped; `free-again` if nothing is wrong with it, but `to` comes before it. */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
-  /** Until when `from` is held, as an ISO instant; null if it is skipped for the rest of the run, or free. */
+  /** The ISO instant until which `from` is held; null if it is free, or skipped for the rest of the run. */
   readonly until: string | null;
   /** What `from` reported, in one line; null if nothing is wrong with it. */
   readonly error: string | null;
 }
 
-/** The events of the journal and of `--json`. Their names and fields are part of the contract. */
+/** The events of the journal and of `--json`. Programs rely on their names and fields. */
 export type EventBody =
   | {
       readonly event: 'task_started';

@@ -38,7 +38,8 @@ import { furtherEvents, iteratedEvent, record } from './record-iteration.ts';
 import { wayToSettle } from './settling.ts';
 
 /*
- * Decides what follows an iteration. The checks run in this order; the first that applies decides:
+ * Decides what follows an iteration. A claim is a statement that the task is complete, and gates are the conditions for
+ * accepting it. The questions are asked in this order; the first that applies decides:
  *
  *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
@@ -125,9 +126,7 @@ export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: P
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
 
-/**
- * Decides to commit or revert the iteration's changes if the user wants that; otherwise decides what follows at once.
- */
+/** Decides to commit or revert the iteration's changes if the user wants that, or else what follows the iteration. */
 export function settleIteration(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   const by = wayToSettle(judgement, moment.policy);
   return by === null ? follow(state, judgement, moment) : { ...judgement, kind: 'settling', by };
@@ -199,9 +198,7 @@ function judgeClaims(
   return judged;
 }
 
-/**
- * Returns the findings to report about a held claim; empty if a gate held the claim before ralph looked for findings.
- */
+/** Returns the findings to report about a held claim; empty if a gate held it before ralph looked for findings. */
 function findingsOf(held: Blocker, view: FindingsView): readonly FindingProof[] {
   if (held.gate === 'stopped-subagents') {
     return held.findings.map((found) => findingProof({ found, held: true }));

@@ -23,10 +23,10 @@ export type LoopEvent =
       readonly setupFailed?: string | null;
       /** Why the judge cannot be started, as a clause; absent or null if it can be, or if the task has no judge. */
       readonly judgeMissing?: string | null;
-      /** What that work tree has not got; absent or null if that is nothing. */
+      /** What the task's own work tree lacks; absent or null if it lacks nothing. */
       readonly lacks?: TreeLacks | null;
     }
-  /** A task whose driver ended or died is resumed. */
+  /** A task is resumed after its driver (the ralph process that ran it) ended or died. */
   | {
       readonly kind: 'resumed';
       readonly at: string;
@@ -34,9 +34,7 @@ export type LoopEvent =
       readonly timeLeftMs: number;
       /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
-      /**
-       * The usage of the agent's whole session, as that attempt reported it; absent or null if it reported no total.
-       */
+      /** The usage of the agent's whole session, as that attempt reported it; absent or null if it reported none. */
       readonly lostSession?: SessionUsage | null;
       /** Whether this resume only announces the task's ending, because the last driver died before it could. */
       readonly tellsOnly?: boolean;
@@ -50,7 +48,7 @@ export type LoopEvent =
       readonly kind: 'attempt-ended';
       readonly startedAt: string;
       readonly facts: AttemptFacts;
-      /** A random number in [0, 1) that varies the delay before a retry. */
+      /** A random number in [0, 1) that varies the delay before a retry, so that many drivers do not retry at once. */
       readonly random: number;
     })
   | (Timing & { readonly kind: 'day-counted'; readonly day: DaySpending })

@@ -233,7 +233,7 @@ function withStanding(
   name: AgentName,
   changes: Partial<AgentStanding>,
 ): TaskState {
-  // Whether the time of an earlier hold was guessed says nothing about a new one.
+  // Dropped, since it says only whether the time of an earlier hold was guessed.
   const { is_guess: _, ...known } = standingOf(task, name);
   const standing = { ...known, ...changes };
   return { ...task, agents: { ...task.agents, [name]: standing } };

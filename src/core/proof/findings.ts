@@ -1,6 +1,6 @@
 import { firstFew } from '../text/untrusted-text.ts';
 
-/** What speaks against a claim although every check passed. */
+/** What speaks against a claim (that the task is complete) although every check passed. */
 export type Finding =
   /** No iteration has changed anything. `claim` says what made the claim: a plan file, an item of a list, or words. */
   | { readonly finding: 'empty-work'; readonly claim: 'plan' | 'list' | 'words' }

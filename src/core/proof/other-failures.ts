@@ -58,9 +58,7 @@ function withoutDigits(line: string): string {
   return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);
 }
 
-/**
- * Returns the first line that appears more often than at the start, or a remark if there are too many lines, or null.
- */
+/** Returns the first line that appears more often than at the start, or a remark on too many lines; else null. */
 export function newFailure(now: readonly string[], atStart: readonly string[]): string | null {
   if (now.length > MOST_LINES) return `more than ${MOST_LINES} lines that tell of other failures`;
   const left = [...atStart];

@@ -65,7 +65,7 @@ export class OutputReader {
   private stoppedEarly = false;
   private openTargets = 0;
 
-  /** `passes` is shared by all streams of one check. */
+  /** `passes` divides the output into runs of the test suite, and is shared by all streams of one check. */
   constructor(passes: Passes = new Passes()) {
     this.passes = passes;
   }

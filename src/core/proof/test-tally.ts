@@ -18,7 +18,7 @@ const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 export const MOST_NAMES = 1000;
 const LONGEST_NAME = 500;
 
-/** What one runner reported in one pass, which is one run of the test suite within a check. */
+/** What one runner reported in one pass (one run of the test suite; a check may repeat its suite). */
 interface Said {
   ran: number | null;
   failures: number;

@@ -21,9 +21,11 @@ const LARGEST_BYTES = 1_000_000;
 /**
  * Decides what to do with a file. The first rule that applies decides:
  *
- *   not a task, or taken ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
- *                                                │            payment, own task, text ─► rescue
- *                                                └ Needs_Action: still? payment, own task, text ─► start
+ *   both folders   not a task, in use or not yours ─► leave
+ *   In_Progress    completed ─► payment ─► a task to resume ─► failed 3 times ─► not stuck ─► what the file's
+ *                  own task or its rescue requires ─► no usable text ─► otherwise a rescue
+ *   Needs_Action   just written ─► payment ─► completed ─► a task to resume ─► what the file's own task
+ *                  requires ─► no usable text ─► otherwise a new task
  */
 export function decide(facts: FileFacts, rules: Rules): FileAction {
   return (

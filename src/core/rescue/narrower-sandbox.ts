@@ -54,7 +54,8 @@ function allowedByBoth(
 }
 
 /**
- * Whether `wider` allows all that `narrower` allows: it is the same, a matching pattern, or the host without a port.
+ * Whether `wider` allows all that `narrower` does: it is the same name, a matching pattern or the host without a
+ * port.
  */
 function isNameWithin(narrower: string, wider: string): boolean {
   if (wider === narrower) return true;

@@ -1,6 +1,9 @@
 import type { ShownState } from '../task/shown-task.ts';
 
-/** The types of rescue and watch: what is known about a file in the vault, and what is done with it. */
+/**
+ * The types of `ralph rescue` and `ralph watch`: what is known about a file in the vault, and what is done with it. A
+ * rescue is a task that finishes a file which is stuck in `In_Progress`.
+ */
 
 /** Which folder a file was found in. */
 export type WorkFolder = 'In_Progress' | 'Needs_Action';

@@ -131,9 +131,7 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
   };
 }
 
-/**
- * Returns the home folder that is hidden, or null: `/` is no real home, and the user may have allowed the whole home.
- */
+/** Returns the home folder that is hidden; null if there is none, if it is `/`, or if the user allowed all of it. */
 function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
   const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
   return isShown ? null : home;

@@ -52,7 +52,10 @@ type WorkSettingName = keyof typeof WORK_SETTINGS;
 /** The settings of `ralph work` as they stand on the command line. */
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
-/** Settings that make sense for one task only. The items of a list have a task each, and start from where they land. */
+/**
+ * Settings that make sense for one task only. The items of a list have a task each, and begin on the branch on which
+ * they land.
+ */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],
   'base',

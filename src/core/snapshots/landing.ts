@@ -122,9 +122,7 @@ const SUBJECT_CHARS = 72;
 const FILE_BEGINS = '===== BEGIN DATA: the task file';
 const FILE_ENDS = '===== END DATA';
 
-/**
- * Returns the message of a landing's commit: its subject is the first line of the task's prompt, or of its task file.
- */
+/** Returns the message of a landing's commit. The subject is the first line of the task's prompt or task file. */
 export function landingMessage(taskId: string, prompt: string): string {
   const lines = prompt.split('\n');
   const line = lines

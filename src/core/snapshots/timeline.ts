@@ -124,7 +124,7 @@ export function redoSpans(timeline: Timeline, isCutOff: boolean): readonly UndoS
   return redone === undefined ? stack : [redoOf(redone, begunUndo(snapshots, true)), ...stack];
 }
 
-/** The snapshot of an undo or a redo. */
+/** A snapshot that was taken before an undo or a redo. */
 type Undone = ListedSnapshot & { readonly undone: UndoTrees };
 
 function isUndone(snapshot: ListedSnapshot): snapshot is Undone {
@@ -169,9 +169,7 @@ export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
   return { from: first.tree, to: leftBy(newest) };
 }
 
-/**
- * Returns the index of the first snapshot after an iteration began. The one before it has the tree at its beginning.
- */
+/** Returns the index of the first snapshot after an iteration began. The one before it has the tree at that time. */
 function firstFrom({ snapshots }: Timeline, iteration: number): number {
   return snapshots.findIndex(
     ({ what }) =>

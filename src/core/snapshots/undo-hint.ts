@@ -5,7 +5,7 @@ import { shownPath } from './shown-path.ts';
 export interface TakenBack {
   /** The first iteration that was undone; null for a redo. */
   readonly iteration: number | null;
-  /** Paths with one character for each byte. */
+  /** The changed paths, with one character for each byte. */
   readonly paths: readonly string[];
   /** Whether HEAD and the index have gone back, too. */
   readonly hasMovedHead: boolean;

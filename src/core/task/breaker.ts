@@ -18,10 +18,13 @@ interface BreakerNews {
 }
 
 /**
- * Returns the counters of the breaker after one more iteration. - Progress resets all counters, even if the iteration
- * failed: the next error starts at 1. - If progress cannot be measured, `no_progress` stays as it is. - A successful
- * iteration without progress does not clear the error: alternating failures and idle iterations count as stuck, too.
- * If progress cannot be measured, success is the only sign of it, so it does clear the error.
+ * Returns the counters of the breaker after one more iteration.
+ *
+ * - Progress resets all counters, even if the iteration failed: the next error starts at 1.
+ * - If progress cannot be measured, `no_progress` stays as it is.
+ * - A successful iteration without progress does not clear the error: alternating failures and idle
+ *   iterations count as stuck, too. If progress cannot be measured, success is the only sign of it,
+ *   so it does clear the error.
  */
 export function afterIteration(
   breaker: BreakerState,

@@ -28,9 +28,7 @@ export function isWork(path: string, line: string): boolean {
   return LOOKED_AT.test(line) || (SOURCES.test(path) && !SHELL.test(path));
 }
 
-/**
- * Whether a file that a script runs counts as a part of the checks. Scripts also run the work, so only some files do.
- */
+/** Whether a file that a script runs counts as a part of the checks, since scripts also run the work. */
 export function isPartOfChecks(path: string, line: string): boolean {
   return (isToolName(path) || SHELL.test(path)) && !isWork(path, line);
 }

@@ -50,7 +50,7 @@ export interface OwnRow {
 export interface Derived {
   /** `--max-cost` for `maxCost`. */
   readonly flag: string;
-  /** The heading in the help. */
+  /** The heading under which the help shows the setting. */
   readonly group: string;
 }
 
@@ -131,9 +131,7 @@ interface OfOthers {
   /** Whose value is used when a pass (`ralph rescue` or `ralph watch`) works on a task of the vault. */
   readonly rescue: /** The task's own value. The value of the pass is for tasks that the pass starts. */
     | 'own'
-    /**
-     * The task's own value, too. It is shown to the person who takes the task over, since it changes the repository.
-     */
+    /** The task's own value, too. A person who takes the task over sees it, since it changes the repository. */
     | 'shown'
     /** The value of the pass, since the setting gives the agent permissions. */
     | 'permission'
