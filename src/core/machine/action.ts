@@ -23,7 +23,7 @@ export type Question =
       readonly resumeSession: string | null;
       /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
-      /** What may not happen in this attempt. */
+      /** How much of each warning sign is allowed in this attempt. */
       readonly limits: SignLimits;
     }
   | { readonly kind: 'count-day' }

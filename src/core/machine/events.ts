@@ -92,7 +92,7 @@ export type EventBody =
       readonly max_iterations: number;
       /** What this resume has changed about the sandbox, one line per change; absent if nothing. */
       readonly sandbox_changes?: readonly string[];
-      /** Set if the task continues because a person answered. */
+      /** This and the next three fields are set if the task continues because a person answered. */
       readonly approval_id?: string;
       readonly decision?: 'approved' | 'rejected';
       readonly file?: string;

@@ -39,11 +39,11 @@ export interface LoopState {
   readonly stopRequested: StopCause | null;
   /** Once set, the running iteration is the last. */
   readonly pauseRequested: boolean;
-  /** How the checks stood before the first iteration; absent if they were not run then. */
+  /** The results of the checks before the first iteration; absent if they were not run then. */
   readonly checksAtStart?: readonly CheckResult[];
   /** What the agent has done so far; absent before the first iteration is judged. */
   readonly work?: WorkSeen;
-  /** What checks of claims rewrote, and what is still so; absent if nothing is. */
+  /** The files that checks of claims rewrote and that still have the rewritten content; absent if there are none. */
   readonly rewritten?: readonly RewrittenFile[];
   /** What proves the claim that completed the task; absent before a claim is accepted. */
   readonly proof?: ClaimProof;
@@ -83,7 +83,7 @@ export type Step =
   | { readonly kind: 'counting-day'; readonly prompt: 'next' | 'same' | 'updated' }
   /** The checks run before the first iteration. */
   | { readonly kind: 'measuring'; readonly results: readonly CheckResult[] }
-  /** `forClaim`: a claim is checked, and not only the iteration. */
+  /** The checks run. `forClaim`: they judge a claim, and not only the iteration. */
   | {
       readonly kind: 'verifying';
       readonly answer: CountedAnswer;
@@ -101,7 +101,7 @@ export type Step =
       readonly part: ExamPart;
       readonly checks: readonly Check[];
     }
-  /** What the iteration changed is committed or taken back. */
+  /** The changes of the iteration are committed or reverted. */
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
   | ({ readonly kind: 'following' } & Judgement)

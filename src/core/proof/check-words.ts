@@ -251,7 +251,7 @@ function addWhatItRuns(
     if (files.includes(option ?? word)) {
       const file = value ?? words[at + 1] ?? '';
       if (value === undefined) at += 1;
-      // A bare name is a package.
+      // A name without a slash is a package and not a file.
       if (file.includes('/')) addFile(run, file, endings);
     } else if (module !== undefined) {
       addModule(run, module === '' ? (words[at + 1] ?? '') : module);

@@ -1,4 +1,4 @@
-/** Folders of installed packages. Their files are not compared; only checks in a clean checkout avoid changed ones. */
+/** Matches folders of installed packages. Changes there are not compared; a check in a clean checkout avoids them. */
 const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|\.tox|\.nox)\//;
 
 /** Files that configure a runner, linter, type checker or task tool, as `*` patterns for the last part of the path. */

@@ -5,7 +5,7 @@
 
 /** Match lines in which a runner or a shell reports that something failed. */
 const FAILURES: readonly RegExp[] = [
-  // Commands that run others.
+  // Messages of programs that run other commands.
   /^(?:g?make|mingw32-make)(?:\[\d+\])?: \*\*\* /,
   /^(?:npm|pnpm|yarn|lerna) (?:error|ERR!)|ELIFECYCLE|ERR_PNPM_|^error Command failed/,
   /\bCommand failed\b|^ninja: build stopped|^task: Failed to run/,
@@ -74,16 +74,16 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
 const STOPPED =
   /^!+ \S.* !+$|^Test Suites: .*\b\d+ of \d+ total$|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
 
-/** Cargo says the first of each target that failed, and the second at the end, unless it stopped at the first target. */
+/** Cargo prints the first for each failed target, and the second at the end, unless it stopped at the first failure. */
 const CARGO_TARGET = /^error: (?:doc)?test failed, to rerun pass/;
 const CARGO_TARGETS = /^error: (\d+) targets? failed:$/;
 
-/** Returns how many targets of cargo a line adds to those that failed and are not summed up yet. */
+/** Returns how a line changes the number of failed cargo targets that no line has summed up yet. */
 export function openTargets(line: string): number {
   return Number(CARGO_TARGET.test(line)) - Number(CARGO_TARGETS.exec(line)?.[1] ?? 0);
 }
 
-/** Vitest counts those that it never came to in the whole number alone. */
+/** Matches a line of Vitest's summary. Only its total, in parentheses, includes tests that were never reached. */
 const VITEST = /^ (?:Test Files| {5}Tests) {2}(.*) \((\d+)\)$/;
 
 function hasUncounted(line: string): boolean {

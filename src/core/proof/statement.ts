@@ -28,7 +28,7 @@ interface CheckOfStatement {
   readonly known_failures: readonly string[];
   /** Other lines of output that reported a failure at the start, too; empty if the check did not need this excuse. */
   readonly other_failures: readonly string[];
-  /** In hex. */
+  /** SHA-256 of the check's output, in hex. */
   readonly output_sha256: string;
   /** The path of the log with its output; null if there is none. */
   readonly log: string | null;

@@ -16,7 +16,7 @@ import {
   snakeCase,
 } from './settings.ts';
 
-/** A setting that needs trust, as a configuration file writes it. */
+/** A setting that counts only after a person trusted its configuration file, as it is written there. */
 export interface SettingNeedingTrust {
   readonly name: SettingName | VaultSettingName;
   /** Its key in the file, such as `on_end`. */

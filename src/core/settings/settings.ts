@@ -59,12 +59,12 @@ export function settingNames(): readonly SettingName[] {
   return NAMES;
 }
 
-/** The settings whose rows have these columns. */
+/** The names of the settings whose rows have these values in their columns. */
 export type SettingWith<Columns> = {
   [Name in SettingName]: (typeof TABLE)[Name] extends Columns ? Name : never;
 }[SettingName];
 
-/** Returns the settings whose rows have these columns, such as `{ resume: 'fixed' }`, in the order of the help. */
+/** Returns the names of the settings whose rows have these values, such as `{ resume: 'fixed' }`, in order. */
 export function settingsWith<const Columns extends Partial<SettingRow>>(
   columns: Columns,
 ): readonly SettingWith<Columns>[] {
@@ -85,7 +85,7 @@ export function choicesOf({ type }: FlagRow): readonly string[] {
   return type.kind === 'choice' || type.kind === 'choices' ? type.choices : [];
 }
 
-/** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
+/** Returns the names of the settings for which a configuration file that ralph found must be trusted by a person. */
 export function settingNamesNeedingTrust(): readonly SettingName[] {
   return settingNames().filter((name) => SETTINGS[name].trust !== false);
 }

@@ -18,7 +18,7 @@ export type StaysReason =
   | 'secret'
   | 'too-large'
   | 'unreadable'
-  /** `--snapshot-exclude` names it. */
+  /** The file matches `--snapshot-exclude`. */
   | 'excluded'
   | 'repository'
   /** A repository inside the tree. Its commit lands, but not the uncommitted changes in it. */
@@ -74,7 +74,7 @@ export type LandingRefusal =
       readonly kind: 'half-moved';
       readonly folder: string;
       readonly paths: readonly string[];
-      /** Half a sentence. */
+      /** Why git failed, as half a sentence. */
       readonly why: string;
     }
   /** The patch file already exists. */

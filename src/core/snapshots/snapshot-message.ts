@@ -19,7 +19,7 @@ export interface SnapshotAbout {
   readonly subject: string;
   /** The full name of the branch, or null if HEAD was detached. */
   readonly branch: string | null;
-  /** Only for an undo or a redo. */
+  /** Set only for a snapshot that is taken before an undo or a redo. */
   readonly undone?: UndoTrees;
 }
 

@@ -23,7 +23,7 @@ export interface UndoQuestion {
   readonly isCutOff: boolean;
   /** Whether the previous undo was this same one, so its paths belong to this one, too. */
   readonly goesOn: boolean;
-  /** Paths that something else changed between the undone iterations. */
+  /** Paths that something other than the agent changed between the undone iterations. */
   readonly changedBetween: ReadonlySet<string>;
   /** Whether changes of others are undone, too. */
   readonly force: boolean;

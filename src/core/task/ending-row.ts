@@ -17,7 +17,7 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   readonly remedyOfFailure?: string;
   /** The flag that raises the limit that was used up. */
   readonly more?: string | undefined;
-  /** Set if `ralph resume` is not proposed. */
+  /** Set if ralph does not propose `ralph resume` after this ending. */
   readonly isFinal?: true;
   readonly verdict: Verdict;
   /** Set if a pass over the vault resumes the task, since the cause can go away without a change of settings. */
@@ -33,7 +33,7 @@ type Verdict =
   | 'failed'
   /** The cause is not the file, so the next file would fail, too. */
   | 'common'
-  /** A person has to resume it. */
+  /** A person has to resume the task. */
   | 'held'
   /** A signal ended the run, and it ends the whole pass. */
   | 'interrupted';

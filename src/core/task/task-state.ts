@@ -76,7 +76,7 @@ export interface EvidenceProof {
   readonly proven: boolean;
   /** One line: the checks that prove it, or the first reason why it is not proven. */
   readonly text: string;
-  /** What was found against it, each in a line. */
+  /** What was found against the completion, one line for each finding. */
   readonly findings: readonly string[];
 }
 
@@ -93,7 +93,7 @@ export interface Approval {
   readonly what: string;
   /** The name of the request's file in `Pending_Approval`; moving the file answers the request. */
   readonly file: string;
-  /** Whether the agent wrote the file itself. */
+  /** Whether the agent itself wrote the request's file. */
   readonly by_agent: boolean;
   readonly requested_at: string;
   readonly expires_at: string;
@@ -188,7 +188,7 @@ export interface TaskState {
   readonly max_iterations: number;
   /** The number of the running iteration, or of the last one. */
   readonly current_iteration: number;
-  /** 1 for the first start of the agent in this iteration. */
+  /** The number of the attempt in this iteration: 1 for the first start of the agent. */
   readonly attempt: number;
   readonly status: Status;
   readonly started_at: string;
@@ -252,7 +252,7 @@ export function lastWorkAt(task: TaskState): string {
   return isWorkedUntil(task, beatAt) ? beatAt : task.updated_at;
 }
 
-/** Returns the time from the start of a task until it was last worked on, in tenths of a second. */
+/** Returns the seconds from the start of a task until it was last worked on, rounded to a tenth. */
 export function elapsedSeconds(task: TaskState): number {
   return Math.round(Math.max(0, msBetween(task.started_at, lastWorkAt(task))) / 100) / 10;
 }

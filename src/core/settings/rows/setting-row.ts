@@ -48,13 +48,13 @@ export interface OwnRow {
 
 /** What is derived from the name of a row and its group. */
 export interface Derived {
-  /** `--max-cost` for `maxCost`. */
+  /** The flag, such as `--max-cost` for `maxCost`. */
   readonly flag: string;
   /** The heading under which the help shows the setting. */
   readonly group: string;
 }
 
-/** A whole row. */
+/** A row together with what is derived from its name and group. */
 export type FlagRow = OwnRow & Derived;
 
 const ARGUMENTS: Readonly<Partial<Record<SettingKind['kind'], string>>> = {
