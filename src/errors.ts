@@ -3,8 +3,8 @@ import { EXIT_AWAY, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 import { commandHere } from './printed-command.ts';
 
 /**
- * A command cannot do what it was asked; the sentence says what was expected, what was found and what to do. A class of
- * its own is for an error that somebody catches.
+ * A command cannot do what it was asked. The message says what was expected, what was found and what to do. An error
+ * gets a subclass only if some code catches it by its class.
  */
 export class CommandError extends Error {
   readonly exitCode: number;
@@ -17,8 +17,8 @@ export class CommandError extends Error {
 }
 
 /**
- * A mistake of the caller, found before anything was started. Contains all problems, each as one
- * sentence: what was expected, what was found, what to do.
+ * The caller made mistakes, found before anything was started. Each problem is one sentence: what was expected, what
+ * was found, what to do.
  */
 export class UsageError extends CommandError {
   readonly problems: readonly string[];
@@ -29,7 +29,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** A newer ralph wrote the state file, so this one neither reads nor moves the file. */
+/** A newer ralph wrote the state file, so this version neither reads nor moves it. */
 export class StateTooNewError extends CommandError {
   constructor(stateFile: string, version: number) {
     super(
@@ -38,7 +38,7 @@ export class StateTooNewError extends CommandError {
   }
 }
 
-/** The task would start programs that `ralph rescue` or `ralph watch` was not given. */
+/** The task would start programs that the running `ralph rescue` or `ralph watch` was not given. */
 export class BeyondPassError extends CommandError {
   /** Each program as a flag: `--agent-command 'x'`. */
   readonly programs: readonly string[];
@@ -51,9 +51,9 @@ export class BeyondPassError extends CommandError {
   }
 }
 
-/** A request that only a person may make came from inside a loop. */
+/** A request that only a person may make came from a process inside a loop. */
 export class InsideLoopError extends CommandError {
-  /** `taskId` is that of the task whose own loop it is; null if any loop is refused. */
+  /** `taskId` names the task whose own loop made the request; null if the command is refused in every loop. */
   constructor(command: string, taskId: string | null) {
     const refused =
       taskId === null
@@ -63,10 +63,10 @@ export class InsideLoopError extends CommandError {
   }
 }
 
-/** A command of a list failed: the one that prints it, or one that cannot be started. */
+/** The command that prints a list of tasks failed, or could not be started. */
 export class ListCommandError extends CommandError {}
 
-/** `--sandbox` cannot be had, so nothing was started. */
+/** The sandbox of `--sandbox` is not available, so nothing was started. */
 export class SandboxError extends CommandError {
   readonly code: SandboxRefusal;
 
@@ -76,7 +76,7 @@ export class SandboxError extends CommandError {
   }
 }
 
-/** A fleet cannot be used as it was asked to. */
+/** A request to a fleet cannot be carried out. */
 export class FleetError extends CommandError {
   constructor(sentence: string, exitCode: number = EXIT_USAGE) {
     super(sentence, exitCode);
@@ -85,7 +85,7 @@ export class FleetError extends CommandError {
 
 /** The database of a fleet cannot be reached at present. */
 export class FleetAwayError extends CommandError {
-  /** It is there, but a statement took too long. */
+  /** Whether the database can be reached, but a statement took too long. */
   readonly isSlow: boolean;
 
   constructor(fleet: string, why: string, isSlow = false) {

@@ -1,15 +1,15 @@
 import { type EndedStatus, endingRow } from './core/task/endings.ts';
 
 /*
- * Exit codes. Those of tasks that ended are in the table of endings; the README has all of them.
- * Codes from 64 follow sysexits.h; 128 + n means signal n, as in shells.
+ * Exit codes. The table of endings has the codes of ended tasks; the README lists all codes. Codes from 64 follow
+ * sysexits.h; 128 + n means signal n, as in shells.
  */
 
 /** The task cannot continue. */
 export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
-/** A live loop already has this task. */
+/** A live loop already runs this task. */
 export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;
@@ -17,12 +17,14 @@ export const EXIT_BUG = 70;
 /** The database of a fleet cannot be reached at present. */
 export const EXIT_AWAY = 75;
 
-/** The exit code of a task that ended so. */
+/** Returns the exit code of a task that ended with this status and reason. */
 export function exitCodeFor(status: EndedStatus, exitReason: string): number {
   return endingRow(status, exitReason).exitCode;
 }
 
-/** The exit code of what a signal has ended, or a request to stop; null if nothing has. */
+/**
+ * Returns the exit code after a stop. `by` is the signal or request that caused the stop; null if there was no stop.
+ */
 export function stopCode(by: string | null): number | null {
   return by === null ? null : exitCodeFor('stopped', `stopped:${by}`);
 }

@@ -5,7 +5,7 @@ export interface TaskPlace {
   readonly taskId: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** Absolute path of the key that the command has to name, or null if ralph finds it by itself. */
+  /** Absolute path of the key file that the command has to name, or null if ralph finds the key by itself. */
   readonly keyFlag: string | null;
   /** For a task of a fleet: the words that name the fleet, in place of the folders. */
   readonly fleetWords?: readonly string[];
@@ -20,18 +20,18 @@ interface Start {
   readonly folder: string;
 }
 
-/** Says whether a command without flags, typed where ralph was started, works on these folders. */
+/** Returns whether a command without flags, typed where ralph was started, uses these folders. */
 type Finds = (folders: Pick<Folders, 'vault' | 'stateDir'>) => boolean;
 
 interface Known {
   /** Null in a program that uses the library: then commands name all folders. */
   start: Start | null;
-  /** The folders on which the command works that runs now; null if it has none. */
+  /** The folders that the running command uses; null if it uses none. */
   current: Folders | null;
   finds: Finds;
 }
 
-/** Each built script has its own copy of this module, so what the command line notes is kept beside them. */
+/** Each built script has its own copy of this module, so the data is kept on `globalThis`, which all copies share. */
 const KEY = Symbol.for('ralph-headless.printed-command');
 
 function known(): Known {
@@ -41,22 +41,22 @@ function known(): Known {
   return kept;
 }
 
-/** Notes how ralph was started, for all commands that are printed from now on. */
+/** Records how ralph was started, for all commands that are printed from now on. */
 export function startedBy(start: Start | null): void {
   known().start = start;
 }
 
-/** Notes on which folders the command works that runs now, and what it would find without being told. */
+/** Records which folders the running command uses, and how to tell whether a command without flags would use them. */
 export function worksOn(folders: Folders, finds: Finds = () => false): void {
   Object.assign(known(), { current: folders, finds });
 }
 
-/** Returns a shell command of ralph. Words that need quotes have them already. */
+/** Returns a shell command that starts ralph. The caller has already quoted the words. */
 export function ralphCommand(...words: readonly string[]): string {
   return [known().start?.program ?? 'ralph', ...words].join(' ');
 }
 
-/** Returns the shell command that does something with a task. */
+/** Returns the shell command that does something with a task, with the flags that name the task's folders. */
 export function taskCommand(
   command: string,
   { taskId, ...folders }: TaskPlace,
@@ -65,7 +65,7 @@ export function taskCommand(
   return ralphCommand(command, shellQuote(taskId), ...words, ...flagsOf(folders));
 }
 
-/** Returns the shell command that does something with a task of the folders on which this command works. */
+/** Returns the shell command that does something with a task in the folders that the running command uses. */
 export function commandHere(
   command: string,
   taskId: string,
@@ -76,18 +76,21 @@ export function commandHere(
   return ralphCommand(command, shellQuote(taskId), ...words, ...flags);
 }
 
-/** Returns the place of a task in a fleet, which these words name. */
+/** Returns the place of a task in the fleet that `fleetWords` name. */
 export function placeInFleet(taskId: string, fleetWords: readonly string[]): TaskPlace {
   return { taskId, vault: '', stateDir: '', keyFlag: null, fleetWords };
 }
 
-/** Returns a command for a text that is read elsewhere: it goes to its folder first. */
+/** Returns a command that works from any folder: it first changes to the folder in which ralph was started. */
 export function fromItsFolder(command: string): string {
   const { start } = known();
   return start === null ? command : `cd ${shellQuote(start.folder)} && ${command}`;
 }
 
-/** Splits a line at the command that ends it, which must not be broken; null if it has none. */
+/**
+ * Splits a line before the ralph command that ends it, because the command must not be wrapped. Returns null without a
+ * command.
+ */
 export function atCommand(line: string): readonly [before: string, command: string] | null {
   const from = line.lastIndexOf(`: ${known().start?.program ?? 'ralph'} `) + 2;
   return from < 2 ? null : [line.slice(0, from), line.slice(from)];

@@ -1,7 +1,7 @@
 import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
 import { commandHere } from './printed-command.ts';
 
-// The errors about one task. Each knows its task, and what a program may do about it; all others are in `errors.ts`.
+// Errors about one task. Each names its task and what a program can do about it; all other errors are in `errors.ts`.
 
 /** An error about a task as data, to be passed on to another program. */
 export interface TaskErrorJson {
@@ -35,7 +35,7 @@ const TABLE = {
   TimeoutError: [exitCodeFor('timeout', 'timeout'), 'final', 'notify_user'],
 } as const;
 
-/** An error about one task. Its message starts with its type, for the log of a program; people read `sentence`. */
+/** An error about one task. `message` starts with the error's type, for a program's log; people read `sentence`. */
 abstract class TaskError extends Error {
   readonly exitCode: number;
   readonly taskId: string | null;
@@ -85,7 +85,7 @@ export class TaskNotFoundError extends TaskError {
 
 /** A live loop already drives this task. */
 export class TaskAlreadyActiveError extends TaskError {
-  /** `where` says who drives it: `pid 123, iteration 3/10`. */
+  /** `where` says which process runs the loop: `pid 123, iteration 3/10`. */
   constructor(
     taskId: string,
     where: string,
@@ -99,7 +99,7 @@ export class TaskAlreadyActiveError extends TaskError {
 export class WorkTreeTakenError extends TaskAlreadyActiveError {
   readonly who: string;
 
-  /** `who` names it, with its vault: `task 'nightly' of the vault /notes`. */
+  /** `who` names the other task, with its vault: `task 'nightly' of the vault /notes`. */
   constructor(taskId: string, root: string, who: string) {
     super(
       taskId,
@@ -110,7 +110,7 @@ export class WorkTreeTakenError extends TaskAlreadyActiveError {
   }
 }
 
-/** The work tree of the task's own cannot be made or used. */
+/** The task's own work tree cannot be made or used. */
 export class WorkTreeError extends TaskError {
   /** `why` is a whole sentence without a full stop. */
   constructor(taskId: string, why: string) {
@@ -143,9 +143,9 @@ export class LeftToPersonError extends TaskError {
   }
 }
 
-/** A state file that cannot be read. */
+/** The state file of the task cannot be read. */
 export class StateCorruptedError extends TaskError {
-  /** `why` says what is wrong with it: `not a ralph state file`. */
+  /** `why` says what is wrong with the file: `not a ralph state file`. */
   constructor(taskId: string, stateFile: string, why: string) {
     super(
       'StateCorruptedError',
@@ -155,7 +155,7 @@ export class StateCorruptedError extends TaskError {
   }
 }
 
-/** The baseline from a task's start does not fit the folder in which it would be resumed. */
+/** The files recorded at a task's start differ from those in the folder where it would be resumed. */
 export class BaselineMisfitError extends TaskError {
   /** `why` is a phrase: `/w/README is not as it was noted in /v`. */
   constructor(taskId: string, cwd: string, why: string) {
@@ -167,7 +167,7 @@ export class BaselineMisfitError extends TaskError {
   }
 }
 
-/** Invalid prompt: empty or too long. */
+/** The prompt is invalid, for example empty or too long. */
 export class InvalidPromptError extends TaskError {
   /** `what` completes the sentence: `is empty`. */
   constructor(taskId: string | null, what: string) {

@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> =
   command: commandAgent,
 };
 
-/** The arguments of all agents of a run. */
+/** The options that all agents of a run share. */
 export type AgentsOptions = Omit<AgentOptions, 'settings'> & {
   readonly settings: Pick<Settings, AgentSetting | 'verify' | 'until'>;
 };
@@ -54,21 +54,21 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
 }
 
 /**
- * Whether a log of this agent is readable only by its own reader. `claude` writes more than its reader keeps,
- * and the output of a command is text already.
+ * Whether only this agent's own reader can read its log. `claude` writes more than its own reader keeps, and the output
+ * of a command is already text.
  */
 function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }
 
-/** Returns what turns the log of an agent's output into text. */
+/** Returns the reader that turns an agent's log into text. */
 function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
   return hasOwnEvents(name) ? createReadableEvents(agentKind(name, options)) : createReadableLog();
 }
 
 /**
- * Returns what turns a log into text to which several agents have written. `partsOf` returns the parts that
- * are known by now; before the first one, `first` has written.
+ * Returns the reader for a log to which several agents have written. `partsOf` returns the parts known so far; the text
+ * before the first part is from `first`.
  */
 export function readableParts(
   partsOf: () => readonly LogPart[],
@@ -128,7 +128,7 @@ export function agentPrograms(plan: RunPlan): readonly string[] {
   });
 }
 
-/** Returns what ralph can find out about an agent without starting it. */
+/** Returns the facts that ralph can find about an agent without starting it. */
 export function examineAgent(
   name: AgentName,
   options: AgentsOptions,
@@ -144,7 +144,7 @@ export function examineAgent(
   };
 }
 
-/** Creates what starts the agents of a run. */
+/** Creates the runner that starts the agents of a run. */
 export function agentRunner(
   run: ClaimedRun,
   kindOf: RunnerOptions['kindOf'],

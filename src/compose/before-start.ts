@@ -17,9 +17,9 @@ import { gitNotUsable, planHasNoBox, planNotReadable, planNotThere } from '../re
 import { agentPrograms } from './agent.ts';
 
 /*
- * What a run cannot do here is said before its first iteration. `ralph run`, `resume`, `watch`, `rescue` and
- * `--dry-run` ask the same questions, so they give the same answer: a refusal ends them with 2 before anything is
- * started or written; a notice is one line, and the run goes on.
+ * Whatever a run cannot do here is reported before its first iteration. `ralph run`, `resume`, `watch`, `rescue` and
+ * `--dry-run` ask the same questions, so they give the same answers: a refusal ends the command with exit code 2 before
+ * anything is started or written; a notice is one line, and the run starts.
  */
 
 /** A run that has not started anything. */
@@ -27,29 +27,29 @@ export interface ComingRun {
   readonly plan: RunPlan;
   /** Whether the task begins with this run. */
   readonly isNew: boolean;
-  /** The notices that were shown already, which are not returned again; what is returned is added. */
+  /** The notices that were already shown. They are not returned again; those that are returned are added here. */
   readonly said?: Set<string>;
   /** A request to stop. */
   readonly signal?: AbortSignal;
 }
 
-/** What keeps a run from starting, and what a person should know of it. */
+/** What keeps a run from starting, and what a person should know about the run. */
 export interface Outlook {
-  /** Why it cannot start; each message is a sentence. */
+  /** Why the run cannot start; each message is a sentence. */
   readonly refusals: readonly (UsageError | SandboxError)[];
   readonly notices: readonly string[];
-  /** The repository in which the task is started; null if nobody had to ask for it. */
+  /** The repository in which the task is started; null if no question needed it. */
   readonly opened: Opened<Places> | null;
 }
 
 type Answer = UsageError | SandboxError | { readonly notice: string };
 
 interface Asked extends ComingRun {
-  /** Opens the repository in which the task is started; null if there is no `.git`. */
+  /** Opens the repository in which the task is started; resolves to null if there is no `.git`. */
   readonly repository: () => Promise<Opened<Places> | null>;
 }
 
-/** Every question. A new one is a function and a line. */
+/** All questions about a run. */
 const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
   sandbox,
   author,
@@ -59,7 +59,7 @@ const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
   planHasBoxes,
 ];
 
-/** Asks all questions about a run. Starts nothing of the user's, and writes nothing. */
+/** Asks all questions about a run. Starts none of the user's commands, and writes nothing. */
 export async function lookAhead(run: ComingRun): Promise<Outlook> {
   const { cwd, workTree, gitEnv } = run.plan;
   const place = workTree?.origin ?? cwd;
@@ -85,7 +85,7 @@ export async function requireOutlook(run: ComingRun): Promise<readonly string[]>
   return (await requireStart(run)).notices;
 }
 
-/** Returns what is known of a run that can start. Rejects as `requireOutlook` does. */
+/** Returns the notices about a run that can start, and its repository. Rejects as `requireOutlook` does. */
 export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refusals'>> {
   const { refusals, notices, opened } = await lookAhead(run);
   const ofSandbox = refusals.find((each) => each instanceof SandboxError);
@@ -96,14 +96,14 @@ export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refus
   return { notices: unsaid, opened };
 }
 
-/** The code of the sandbox is loaded only if one is wanted. */
+/** The sandbox's code is loaded only if the run uses a sandbox. */
 async function sandbox({ plan, signal }: Asked): Promise<readonly Answer[]> {
   if (plan.settings.sandbox !== true) return [];
   const { refusalsOfRun } = await import('./sandbox/sandbox-refusals.ts');
   return refusalsOfRun(plan, () => agentPrograms(plan), signal);
 }
 
-/** Without an author nothing would be committed. */
+/** Without an author, git would refuse every commit. */
 async function author({ plan, repository }: Asked): Promise<readonly Answer[]> {
   const { settings, sources, gitEnv } = plan;
   if (!settings.commit || settings.snapshots === false) return [];
@@ -113,14 +113,14 @@ async function author({ plan, repository }: Asked): Promise<readonly Answer[]> {
   return hasAuthor ? [] : [new UsageError([unknownAuthor(sources.commit.where)])];
 }
 
-/** Whether git knows who commits in a folder. Asks as each commit does. */
+/** Whether git knows an author for commits in a folder. Asks git in the same way as each commit does. */
 export function knowsAuthor(cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   return isKnown(gitIn(cwd, { env, asUser: true, timeoutMs: QUESTION_MS }));
 }
 
 const QUESTION_MS = 60_000;
 
-/** `--setup` may bring the plan along, so that is asked again after it. */
+/** With `--setup` this is asked again later, because the setup command may create the plan. */
 async function planInNewTree({ plan, isNew }: Asked): Promise<readonly Answer[]> {
   const why = isNew && plan.settings.setup === null ? await planLeftBehind(plan) : null;
   return why === null ? [] : [new UsageError([why])];
@@ -132,7 +132,7 @@ async function temporaryFolder({ plan, repository }: Asked): Promise<readonly An
   return [new UsageError([why])];
 }
 
-/** Returns why no checkout for the checks of a claim could be made, which would hold a good claim; or null. */
+/** Returns why no checkout can be made in the temporary folder, or null. The checks of a claim may need one. */
 export function temporaryFolderProblem({ settings, policy }: RunPlan): string | null {
   const mayCheckOut = settings.proof !== 'tell' || settings.verifyClean;
   const isNeeded = mayCheckOut && commandsToCheck(policy).length > 0;
@@ -145,21 +145,21 @@ export function temporaryFolderProblem({ settings, policy }: RunPlan): string | 
   return `${named} expects the absolute path of a folder that can be written, since a claim may be checked in a checkout of its own; found ${folder}${why}.`;
 }
 
-/** A task with a work tree of its own is refused where git does not work. */
+/** Warns if git does not work here. A task that needs its own work tree is refused elsewhere. */
 async function gitWorks({ plan, repository }: Asked): Promise<readonly Answer[]> {
   if (plan.workTree !== null || plan.settings.snapshots === false) return [];
   const opened = await repository();
   return opened?.kind === 'none' ? [{ notice: gitNotUsable(opened.why) }] : [];
 }
 
-/** The agent may write the plan, so the task goes on. */
+/** Warns about a plan that is missing or has no boxes. It is no refusal, because the agent may write the plan. */
 async function planHasBoxes({ plan }: Asked): Promise<readonly Answer[]> {
   const { workTree, policy, sources, settings } = plan;
   const { planFile: name, planSection: planSections } = policy;
   if (name === null) return [];
   const file = path.resolve(plan.cwd, name);
   const isThere = workTree === null || existsSync(workTree.path) || !isInside(workTree.path, file);
-  // `--setup` may write it, or change it.
+  // `--setup` may write or change the plan.
   if (!isThere && settings.setup !== null) return [];
   const planFile = isThere ? file : path.join(workTree.origin, path.relative(workTree.path, file));
   const { where } = sources.planFile;

@@ -12,8 +12,8 @@ export interface FrontMatter {
 }
 
 /**
- * Reads the front matter of the task file `file`; a null `text` means that it has none. Ignores unknown
- * fields, since they belong to other programs. No field can give the agent more rights.
+ * Reads the front matter of the task file `file`; fields that ralph does not know belong to other programs and are
+ * ignored. No field can give the agent more rights.
  */
 export function readFrontMatter(text: string, file: string): FrontMatter {
   const found = readFrontMatterFields(text);

@@ -23,9 +23,11 @@ export interface RunOptions {
   readonly view: RunView;
   /** Sentences to print as soon as this process has claimed the task. */
   readonly announcements?: readonly string[];
-  /** What was said in this process before a task starts, for several runs in it. */
+  /** The notices that this process has already shown, if it runs several tasks. */
   readonly said?: Set<string>;
-  /** Called with the end of the task before it is recorded as announced, so a crash in between repeats it. */
+  /**
+   * Called with the end of the task before the end is recorded as announced, so it may be called again after a crash.
+   */
   readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */
   readonly resume?: Resume;
@@ -33,29 +35,29 @@ export interface RunOptions {
   readonly stops?: SignalWatch;
   /** Aborts, with the error as its reason, if ralph's own code throws where nothing catches it. */
   readonly bugs?: AbortSignal;
-  /** Whether a person watches at a terminal: by default ralph then keeps the machine awake if it can. */
+  /** Whether a person watches at a terminal. If so, ralph by default keeps the machine awake if it can. */
   readonly isAttended?: boolean;
-  /** The work trees that this process holds, for several runs in it; without it, this run holds its own. */
+  /** The work trees that this process has locked, if it runs several tasks; absent: the run locks its own. */
   readonly workTrees?: WorkTreeHolds;
   /** Set if a worker of a fleet runs the task. */
   readonly leg?: FleetLeg;
-  /** Arguments before all others of the agent's program: if that is node, the path of a script. */
+  /** Arguments placed before all others of the agent's program: the path of a script if the program is node. */
   readonly agentPrefixArgs?: readonly string[];
 }
 
-/** What a worker of a fleet does in the run of one leg. */
+/** What a worker of a fleet adds to its run of a task (a leg). */
 export interface FleetLeg {
-  /** How long the agent may run without a beat. */
+  /** How long the agent may run without a sign of life from the worker. */
   readonly lease: Lease;
-  /** Asks people through the rows of the fleet instead of files. */
+  /** Asks people for approval through the database of the fleet instead of files. */
   readonly approvals: ApprovalDesk;
   /** Where notes for a person are written instead of the vault, and the command that resumes the task. */
   readonly notes: { readonly folder: string; readonly again: string };
   /** Called once, before the loop begins. */
   opened(keeper: TreeKeeper | null): void;
   /**
-   * Called after each saved step, before its events are published and before what comes next is started. Rejects
-   * with a `RunDropped` to leave the task as it was saved.
+   * Called after each saved step, before its events are published and the next step is started. Rejects with a
+   * `RunDropped` to leave the task as it was saved.
    */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Aborts, with a `RunDropped` as its reason, when the claim is lost. */
@@ -66,7 +68,10 @@ export interface FleetLeg {
 export interface Resume {
   /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /** Absolute path of the folder in which the agent worked before; one of where it was started, if it had its own tree. */
+  /**
+   * Absolute path of the folder in which the agent worked before; if it had its own work tree, a folder of the tree in
+   * which it was started.
+   */
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
@@ -76,9 +81,9 @@ export interface Resume {
 
 /** Whether the work tree of a task is ready. */
 export interface ReadyTree {
-  /** Why `--setup` failed; null if it did not. */
+  /** Why `--setup` failed; null if it did not fail. */
   readonly setupFailed: string | null;
-  /** What a new one has not got; null if that is nothing, or if it is not new. */
+  /** What a new work tree lacks; null if it lacks nothing or is not new. */
   readonly lacks: TreeLacks | null;
 }
 
@@ -87,13 +92,13 @@ export const READY: ReadyTree = { setupFailed: null, lacks: null };
 /** The work tree in which a task works. */
 export interface TaskTree {
   /**
-   * Makes the task's own work tree ready. Rejects with a `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing
-   * without a work tree of its own.
+   * Makes the task's own work tree ready; does nothing for a task without one. Rejects with a `WorkTreeError`, or a
+   * `WorkTreeTakenError`.
    */
   ready(task: TaskState): Promise<ReadyTree>;
-  /** Removes what `ready` has made for a task that does not begin after all. Never rejects. */
+  /** Removes what `ready` created, for a task that does not start after all. Never rejects. */
   discard(): Promise<void>;
-  /** Runs the task, removes its own work tree if nothing would be lost, and gives up the claim. */
+  /** Runs the task, then removes its own work tree if nothing would be lost, and releases the lock. */
   whileHeld(run: () => Promise<RunEnd>): Promise<RunEnd>;
 }
 
@@ -109,6 +114,8 @@ export interface ClaimedRun extends RunOptions {
   readonly tree: TaskTree;
   readonly sandbox: RunSandbox;
   readonly gitLimits: GitLimits;
-  /** The repository around the folder in which the task is started, as it was found before; null if nobody asked. */
+  /**
+   * The repository of the folder in which the task is started, if it was found before; null if it was not looked for.
+   */
   readonly found: Places | null;
 }

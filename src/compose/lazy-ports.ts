@@ -37,7 +37,10 @@ export function examinerOf(
   };
 }
 
-/** Returns the port that counts a day's spending. Its code is loaded where a budget of the day is set. */
+/**
+ * Returns the port that counts a day's spending. Its code is loaded with the first call, which happens only if a daily
+ * budget is set.
+ */
 export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
   let opened: Promise<DayCounter> | null = null;
   return async () => {
@@ -50,7 +53,10 @@ export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'
 
 const NOTHING_LEFT = { settlement: null, uncommitted: null, indexBehind: null } as const;
 
-/** Returns the port that settles the work tree. Its code is loaded with the first commit or revert. */
+/**
+ * Returns the port that commits or reverts the changes in the work tree. Its code is loaded with the first commit or
+ * revert.
+ */
 export function settlerOf(
   run: ClaimedRun,
   { tree, gitSetup }: Start,

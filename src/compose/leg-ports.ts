@@ -3,14 +3,17 @@ import type { TaskStore } from '../effects/state/state-store.ts';
 import type { StateStore } from '../loop/ports.ts';
 import type { FleetLeg } from './held-run.ts';
 
-/** Returns the stop requests of a leg: what runs is killed at once when its claim is lost. */
+/**
+ * Returns the stop requests for a worker's run of a task (a leg): running processes are killed at once if its claim on
+ * the task is lost.
+ */
 export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'dropped'>): SignalWatch {
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }
 
 /**
- * Returns the store of a leg: each step is saved here, and then in the fleet. Once the leg is dropped, nothing is
- * written here any more, either.
+ * Returns the store of a leg: each step is saved here first, and then in the fleet. Once the leg is dropped, nothing
+ * more is written here.
  */
 export function legStore(store: TaskStore, leg: FleetLeg): StateStore {
   leg.dropped.addEventListener('abort', () => store.mute());
@@ -18,7 +21,7 @@ export function legStore(store: TaskStore, leg: FleetLeg): StateStore {
     ...store,
     async save(state, events) {
       leg.dropped.throwIfAborted();
-      // A failed write is reported and not thrown, and the fleet gets the step all the same.
+      // A failed write here is only reported, so the fleet gets the step anyway.
       await store.save(state, events);
       try {
         await leg.saved(state, events);

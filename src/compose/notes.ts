@@ -28,9 +28,9 @@ import type { ClaimedRun } from './held-run.ts';
 interface NoteFacts
   extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'>,
     Pick<ResumeFacts, 'allowing'> {
-  /** Whether a person has to vouch for the task before it can be resumed. */
+  /** Whether a person has to trust the task explicitly before it can be resumed. */
   readonly needsTrust: boolean;
-  /** The command that resumes the task, where the vault is not the place for it. */
+  /** The command that resumes the task, if the usual one would not work (in a fleet). */
   readonly again?: string;
 }
 
@@ -51,7 +51,7 @@ export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWr
   };
 }
 
-/** Creates the port that writes the proof of a task. Its code is loaded only if there is anything to prove. */
+/** Creates the port that writes the proof of a task. Its code is loaded only if there is something to prove. */
 export function proofKeeper(
   { plan, paths, seal, warn }: ClaimedRun,
   keeper: Pick<TreeKeeper, 'git'> | null,
@@ -113,13 +113,13 @@ export async function leaveNote(
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }
 
-/** Adds the servers of tools that did not start, where no iteration was counted that would name them. */
+/** Adds the tool servers that did not start, unless the last counted iteration already names them. */
 function withServers(missing: readonly Missing[], servers: readonly string[]): readonly Missing[] {
   const isNamed = servers.length === 0 || missing.some(({ kind }) => kind === 'lost-servers');
   return isNamed ? missing : [...missing, { kind: 'lost-servers', servers }];
 }
 
-/** Returns where the clean checkout is kept that held the last claim, or null. */
+/** Returns the folder of the clean checkout in which the last claim failed, if it was kept; else null. */
 function keptCheckout({ missing }: Handover): string | null {
   const folders = missing.flatMap((each) =>
     each.kind === 'held' && each.held.gate === 'clean-checkout' ? [each.held.folder] : [],

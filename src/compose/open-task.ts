@@ -37,18 +37,19 @@ import {
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
-/** This process's claim on a task, which keeps other drivers away. */
+/** This process's claim on a task, which keeps other processes from running it. */
 export interface Hold {
-  /** Renews the claim until `release` is called. Ends the run if another driver takes over the task. */
+  /** Renews the claim until `release` is called. Stops the run if another process takes over the task. */
   keep(store: TaskStore, stops: SignalWatch): void;
-  /** Whether another driver has taken over the task. */
+  /** Whether another process has taken over the task. */
   isLost(): boolean;
   release(): void;
 }
 
 /**
- * Claims a task for `driver`. Rejects with `TaskAlreadyActiveError` if another driver has it. If the claim
- * cannot be written, the run continues without one; `keep` then warns that the state cannot be saved.
+ * Claims a task for `driver`, the process that will run it. Rejects with `TaskAlreadyActiveError` if another live
+ * process has the task. If the claim cannot be written, the run continues without one; `keep` then warns that the state
+ * cannot be saved.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -79,7 +80,7 @@ function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
           return;
         }
         claim?.renew();
-        // Read last: the task would get a standstill between this and the other clocks for nothing.
+        // The time is read last: otherwise the time that the steps before take could count as a standstill.
         void store.heartbeat(systemClock.now());
       }, HEARTBEAT_MS).unref();
     },
@@ -115,8 +116,8 @@ function liveDriver(state: TaskState | null): Driver | null {
 }
 
 /**
- * Clears the way for a new task: ends the processes that a crashed driver of the same id left, and archives
- * the earlier state. Rejects with `ApprovalPendingError` if that task waits for a person.
+ * Makes room for a new task: ends the processes that a crashed run of the same id left, and archives the earlier state.
+ * Rejects with `ApprovalPendingError` if the earlier task waits for a person.
  */
 export async function retireEarlierTask(
   paths: TaskPaths,
@@ -146,8 +147,8 @@ export async function retireEarlierTask(
 }
 
 /**
- * Restores a task from the history if its driver died after completing the task and before announcing
- * that. Also removes the claim of a dead driver. Never rejects.
+ * Moves a task back from the history if its process died after completing the task and before announcing that. Also
+ * removes the claim of a dead process. Never rejects.
  */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -156,7 +157,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   try {
     restoreUnannounced(paths);
   } catch {
-    // The commands also find the task in the history.
+    // This failure does no harm: the commands find the task in the history, too.
   } finally {
     hold.release();
   }
@@ -165,15 +166,15 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 /** A task that is being resumed. */
 export interface AdoptedTask {
   readonly task: TaskState;
-  /** What the last driver stored beyond the state, or null if that is lost. */
+  /** What the last run stored in addition to the state; null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
 /**
- * Reads the newest step of a task to resume and ends the processes that its dead driver left running.
- * Only with `isTrusted` (a person has reviewed it) does it accept a task that somebody else wrote.
- * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
- * the state is corrupt and was therefore set aside.
+ * Reads the newest step of a task to resume and ends the processes that its last run left behind. A task that somebody
+ * else wrote is accepted only with `isTrusted`, after a person has reviewed it. Rejects with `TaskNotFoundError`,
+ * `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if the state is corrupt and was therefore set
+ * aside.
  */
 export async function adopt(
   paths: TaskPaths,
@@ -212,8 +213,8 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
 type OpenTask = Extract<StateFile, { kind: 'task' }>;
 
 /**
- * Returns why a task is not trusted, as a phrase that follows its name, or null if this user's ralph wrote
- * all its files. `file` must have been read with `seal`.
+ * Returns why a task is not trusted, as a phrase that follows the task's name, or null if this user's ralph wrote all
+ * its files. `file` must have been read with `seal`.
  */
 export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
@@ -224,7 +225,10 @@ export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | 
   return changed === undefined ? null : `was changed by somebody else (${changed})`;
 }
 
-/** Ends nothing if the state may be a copy, which names the run of the task it was copied from. */
+/**
+ * Ends the processes that an earlier run left. If the state may be a copy, it only warns: the processes may belong to
+ * the task that was copied.
+ */
 async function endLeftovers(driver: Driver | null, isCopy: boolean, warn: Warn): Promise<void> {
   const { pids, end } = leftoversOfRun(driver?.run_id ?? '');
   if (pids.length === 0) return;

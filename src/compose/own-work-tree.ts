@@ -46,12 +46,8 @@ import { runSetUp } from './user-commands.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*
- * The work tree in which a task works: the one in which it was started, or with `--worktree` its own.
- *
- *   state saved ──► sign ──► branch and work tree ──► claim ──► newest snapshot ──► --copy ──► --setup ──► sign gone
- *
- * The sign is a file in the task's folder. While it is there, a resume does all of this again; each step
- * leaves alone what an earlier try has done.
+ * The work tree in which a task works: the one in which it was started, or with `--worktree` its own. A work tree of
+ * its own is made in these steps:
  */
 
 type TreeRun = Pick<
@@ -59,7 +55,9 @@ type TreeRun = Pick<
   'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox' | 'found'
 >;
 
-/** Claims the work tree in which the task is started. Rejects with a `WorkTreeTakenError`. */
+/**
+ * Locks the work tree in which the task is started, unless the task gets its own. Rejects with a `WorkTreeTakenError`.
+ */
 export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
   const { plan, resume } = run;
   const own = plan.workTree === null ? null : createOwnTree(run, plan.workTree);
@@ -100,7 +98,7 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
   };
 }
 
-/** Claims the work tree around the task's folder; null if there is none. */
+/** Locks the work tree around the task's folder; resolves to null if there is none. */
 async function claimPlace(run: TreeRun): Promise<WorkTreeClaim | null> {
   const { cwd, gitEnv } = run.plan;
   const git = gitWith(gitEnv, run.driver.run_id);
@@ -126,7 +124,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   const { plan, paths, warn, driver, stops, sandbox } = run;
   const git = gitWith(plan.gitEnv, driver.run_id);
   const sign = path.join(paths.folder, SIGN);
-  /** Whether this process has made the work tree for a task that was new. */
+  /** Whether this process has made the work tree for a new task. */
   let isMade = false;
   let lacks: TreeLacks = { submodules: [], ignored: [], hooks: null };
 
@@ -146,7 +144,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return new WorkTreeError(plan.taskId, why);
   };
 
-  /** Makes the branch and the work tree. Resolves to its git folder. */
+  /** Makes the branch and the work tree. Resolves to the git folder of the work tree. */
   const make = async (at: CheckoutPlace, task: TaskState, wasGone: boolean): Promise<string> => {
     const isNew = task.status === 'pending';
     const commit = (await isBranch(at, tree.branch))
@@ -169,7 +167,10 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return gitDir;
   };
 
-  /** Whoever sets the work tree up knows what it needs. */
+  /**
+   * Warns about files that the new work tree lacks. With `--setup` or `--copy` it does not: then the user has provided
+   * for them.
+   */
   const findLacks = async (): Promise<void> => {
     const { setup, copy } = plan.settings;
     if (setup !== null || copy.length > 0) return;
@@ -178,7 +179,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     treeLacks(lacks).forEach(warn);
   };
 
-  /** The set-up may have made the folder. */
+  /** Warns about git hooks that the new work tree lacks. It is called after `--setup`, which may create them. */
   const findHooks = async (): Promise<void> => {
     if (!plan.settings.commit) return;
     const hooks = await hooksLeftBehind(tree, plan.gitEnv);
@@ -194,7 +195,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     warn(`What is not committed in ${tree.origin} is not in it: ${shown}.`);
   };
 
-  /** The snapshots of this task, seen from its own work tree. */
+  /** Opens the snapshots of this task from its own work tree; resolves to null if there are none. */
   const snapshots = async (task: TaskState, root: string) => {
     if (task.git.snapshots === null) return null;
     const opened = await openRepository(root, git);
@@ -238,7 +239,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     }
   };
 
-  /** Removes the branch if it has no commit of its own; resolves to whether it had none. */
+  /** Removes the branch if it has no commit of its own. Resolves to whether it was removed. */
   const dropBranch = async ({ repository }: CheckoutPlace): Promise<boolean> => {
     const here = gitAt(git, repository.commonDir);
     return (await gitRefusal(deleteRef(here, refOf(tree.branch), tree.base))) === null;
@@ -261,7 +262,9 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     });
   };
 
-  /** Only a work tree that stays has something to take back. */
+  /**
+   * Returns the sentence that offers an undo, if there are changes to undo. It is shown only if the work tree stays.
+   */
   const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
     const hasChanges = changes !== null && changes.commits + changes.files > 0;
     if (git.snapshots === null || !hasChanges) return '';
@@ -331,5 +334,5 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
   };
 }
 
-/** For one git process that reads or writes snapshots. */
+/** The limit for one git process that reads or writes snapshots. */
 const GIT_TIMEOUT_MS = 60_000;

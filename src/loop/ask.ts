@@ -12,7 +12,7 @@ import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';
 /** Returns the current instant, and the time since the previous event. */
 export type AnsweredNow = () => Timing;
 
-/** Carries out a question of the machine. Resolves to the answer, which is the next event. */
+/** Carries out a question of the state machine and resolves to the answer, which is the machine's next event. */
 export async function ask(
   ports: Ports,
   state: LoopState,
@@ -38,7 +38,7 @@ export async function ask(
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {
-      // What the agent left running must not help the checks, nor write to the judge's checkout.
+      // Processes that the agent left running are ended: they could help the checks or write to the judge's checkout.
       if (action.part === 'cleanCheckout' || action.part === 'judge')
         await ports.agent.close(ports.stops.hurry);
       const found = await ports.examiner.examine(action);
@@ -66,7 +66,10 @@ export async function ask(
   }
 }
 
-/** What takes no time and runs nothing but the agent; a look tells of the commands that it runs. */
+/**
+ * Before these questions the snapshots need not be told that files may change: they take no time and run nothing but
+ * the agent; a look itself tells the snapshots before it runs a command.
+ */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */
@@ -108,7 +111,7 @@ async function startAgent(
     taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
     stops: ports.stops,
     listener: {
-      // There can be thousands a second, so only the agent's own text is masked, not the whole event.
+      // There can be thousands of activities a second, so only the agent's own text is masked, not the whole event.
       activity(activity) {
         if (!ports.reporter.wants(activity.kind)) return;
         ports.reporter.publish({
@@ -135,7 +138,8 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    // Replaces the sum of the clock: `facts.retryWaitMs` already has what fell into the agent's own retries.
+    // Replaces the clock's sum, because `facts.retryWaitMs` already contains the suspended time within the agent's own
+    // retries.
     heldUpMs: started.heldUpMs + facts.heldUpMs,
     startedAt: started.at,
     facts,
@@ -143,7 +147,7 @@ async function startAgent(
   };
 }
 
-/** Returns what the agent reads. A question about its own answer does not need the user's prompt. */
+/** Returns the text that the agent reads: a question about its own answer, or the user's prompt with an addition. */
 async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
   if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
   return Buffer.concat([await ports.prompt.read(), new TextEncoder().encode(prompt.addition)]);

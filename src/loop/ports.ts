@@ -31,9 +31,12 @@ export interface Ports {
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
-  /** Counts what the vault's tasks spent today; asked only where a budget of the day is set. Never rejects. */
+  /** Counts what the vault's tasks spent today; called only if a daily budget is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
-  /** Returns what the sandbox met since the last call; null if nothing ran in it. Never rejects. */
+  /**
+   * Returns which hosts the sandbox refused and which files it found since the last call; null if nothing ran in it.
+   * Never rejects.
+   */
   readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
@@ -64,13 +67,13 @@ export interface AgentListener {
   activity(activity: Activity): void;
   retry(retry: RetryFacts): void;
   text(text: string): void;
-  /** Called with what goes wrong in the attempt. After a `cut` the agent is ended. */
+  /** Called with each sign that something goes wrong in the attempt. After a `cut` the agent is ended. */
   found(sign: SignFound): void;
-  /** Called with a call that has had no answer for `minutes`. */
+  /** Called with a tool call that has had no answer for `minutes`. */
   silentTool(call: SilentCall): void;
 }
 
-/** A call of a tool that has not answered. */
+/** A tool call that has not been answered. */
 export interface SilentCall {
   readonly tool: string;
   readonly target: string;
@@ -105,42 +108,42 @@ export interface Observer {
   mark(): Promise<void>;
   look(): Promise<Sightings>;
   /**
-   * Returns the changes since the commit at which the task began (null: there was none), with the commits on these
-   * branches; null if they cannot be found quickly.
+   * Returns the changes since `base`, the commit at which the task began (null if there was none), with the commits on
+   * `branches`. Resolves to null if they cannot be found quickly.
    */
   changes(
     since: { readonly base: string | null; readonly branches: readonly string[] },
     hurry: AbortSignal,
   ): Promise<Changes | null>;
-  /** Returns how far the plan is; null without one. */
+  /** Returns how much of the plan is done; null without a plan. */
   plan(): PlanStand | null;
 }
 
-/** Keeps the work tree as it is, so that everything can be taken back. A failure is reported once. */
+/** Saves snapshots of the work tree, so that every change can be undone. A failure is reported once. */
 export interface Snapshots {
   /**
-   * Keeps the tree before an attempt, unless the newest snapshot is the same. If nothing has disturbed it since it was
-   * kept last, nobody looks at its files again: what somebody changes just then is in the next snapshot.
+   * Saves the tree before an attempt, unless the newest snapshot is the same. If `disturb` was not called since that
+   * snapshot, the files are not read again; a change that was missed this way is in the next snapshot.
    */
   before(iteration: number): Promise<void>;
-  /** Called before time passes, or something runs that may change files. */
+  /** Tells the snapshots that files may change: call it before time passes or a command runs. */
   disturb(): void;
-  /** Keeps the tree after an attempt, unless the attempt changed nothing. */
+  /** Saves the tree after an attempt, unless the attempt changed nothing. */
   after(tree: TreeToKeep): Promise<void>;
 }
 
-/** Finds out about a claim what its checks alone do not tell. Never rejects. */
+/** Examines a claim of the agent beyond what its checks alone show. Never rejects. */
 export interface Examiner {
   examine(request: ExamRequest): Promise<Examination>;
 }
 
-/** Settles what an iteration changed. Never rejects. */
+/** Commits or undoes the changes of an iteration. Never rejects. */
 export interface WorkTreeSettler {
   commit(tree: TreeToSettle): Promise<Settlement>;
-  /** Takes it back. */
+  /** Undoes the changes. */
   revert(tree: TreeToSettle): Promise<Settlement>;
   /**
-   * Called when the task ends: commits once more what could not be committed, and brings the user's index up to
+   * Called when the task ends: tries again to commit what could not be committed, and brings the user's git index up to
    * date. `settlement` is null if there was nothing to commit.
    */
   finish(
@@ -151,8 +154,8 @@ export interface WorkTreeSettler {
 /** The user's own commands. What they change does not count as the agent's progress. */
 export interface Commands {
   /**
-   * Runs a check. One that judges no claim is not run again on a tree that was checked before: its result is
-   * returned.
+   * Runs a check. Unless it judges a claim, it does not run again on a tree that was checked before: the earlier result
+   * is returned.
    */
   verify(check: Check, forClaim: boolean): Promise<RawCheckResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
@@ -165,7 +168,7 @@ export interface Commands {
 export interface ApprovalDesk {
   /** Writes the request where a person finds it. Reports a failed write and returns null. */
   request(approval: Approval): Promise<ThereBefore | null>;
-  /** Waits for the answer; a pause or a stop interrupts it. */
+  /** Waits for the answer, until `signal` aborts. */
   answer(approval: Approval, patiently: boolean, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 
@@ -175,7 +178,7 @@ export interface Requests {
   hints(): Promise<readonly Hint[]>;
   /** Returns the progress that scripts reported since the last call, in order. */
   progress(): Promise<readonly ProgressReport[]>;
-  /** Removes the returned hints and reports. Call it only after the state that contains them is saved. */
+  /** Removes the hints and reports that were returned. Call it only after the state that contains them is saved. */
   settled(): Promise<void>;
   /** Aborts when the loop is asked to pause after the running iteration. */
   readonly pause: AbortSignal;
@@ -185,14 +188,14 @@ export interface Requests {
 export interface NoteWriter {
   /** Resolves to the path of the note, or to null if it could not be written. */
   write(state: LoopState, ending: Ending): Promise<string | null>;
-  /** Removes the notes of the completed task, of this run and of earlier ones. */
+  /** Removes the notes about the completed task, from this run and from earlier runs. */
   clear(): void;
 }
 
 /** Reports what happens to people and programs. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether this is used at present. An agent can send thousands of messages a second, so ask first. */
+  /** Whether anything receives `what` at present. An agent can send thousands of messages a second, so ask first. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;
@@ -223,6 +226,6 @@ export interface StopRequests {
   readonly signal: AbortSignal;
   /** Aborts with the second request: stop immediately. */
   readonly hurry: AbortSignal;
-  /** Returns what made the first request; null before that. */
+  /** Returns who or what made the first request; null before the first request. */
   cause(): StopCause | null;
 }

@@ -1,6 +1,6 @@
 /**
- * A run is left as it was saved: the worker lost its claim, or another one goes on with the task. The loop ends what
- * runs, saves nothing more, and rejects with this.
+ * Thrown when a run must leave its task to others, for example because the worker lost its claim. The loop ends its
+ * processes, saves nothing more, and rejects with this error.
  */
 export class RunDropped extends Error {
   constructor(why: string) {

@@ -15,14 +15,14 @@ import { eventOf } from './shown.ts';
 import { type RunEnd, stop } from './stop.ts';
 
 /**
- * The only loop. It knows nothing about agents, promises or limits: it hands every event to
- * `transition`, saves the new state, and only then carries out the actions.
+ * The only loop. It knows nothing about agents, promises or limits: it hands every event to `transition`, saves the new
+ * state, and only then carries out the actions.
  *
  *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *
- * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the
- * task like any failure. Rejects only if ending the task fails, too, or with the `RunDropped` with which a port
- * rejects or `ports.bugs` aborts: then the task is left as it was saved last.
+ * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the task like any
+ * failure. Rejects only if ending the task fails, too, or if a port rejects or `ports.bugs` aborts with a `RunDropped`:
+ * then the task stays as it was last saved.
  */
 export async function runLoop(
   given: Ports,
@@ -64,7 +64,7 @@ export async function runLoop(
   }
 }
 
-/** Returns what people have requested and the sandbox has met since the last call, as events. */
+/** Returns as events what people have requested and what the sandbox has reported since the last call. */
 async function requested(ports: Ports, state: LoopState): Promise<readonly LoopEvent[]> {
   const { requests, stops, clock } = ports;
   const at = clock.now();
@@ -81,13 +81,15 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/** Whether the next action is a quick observation. It changes nothing, so only its result is saved. */
+/**
+ * Whether the next action is a quick look, which changes nothing. Then the state is saved only with the look's result.
+ */
 function isQuickLook({ observer }: Ports, actions: readonly Action[], policy: Policy): boolean {
   const isLook = actions.some(({ kind }) => kind === 'look');
   return isLook && !isSlowToCheck(policy) && !observer.usesGit;
 }
 
-/** Returns the events of a transition with their instant. They are saved exactly as they are published. */
+/** Returns the events of a transition with the current time. They are saved exactly as they are published. */
 function eventsIn(
   ports: Ports,
   state: LoopState,
@@ -169,14 +171,14 @@ async function breakOff(
   throw error;
 }
 
-/** Ends what runs, without a grace period: another worker may be about to start the agent of the same task. */
+/** Ends all processes without a grace period: another worker may be about to start the agent of the same task. */
 async function endAtOnce(ports: Ports, asked: Promise<unknown>): Promise<void> {
   ports.abandon();
   await settled(ports, asked);
   await ports.agent.close(AbortSignal.abort());
 }
 
-/** Waits until what was asked has ended, but not longer than that can take. */
+/** Waits until the current question has ended, but at most `BREAK_OFF_MS`. */
 async function settled(ports: Ports, asked: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const done = asked.then(
@@ -187,7 +189,10 @@ async function settled(ports: Ports, asked: Promise<unknown>): Promise<void> {
   await Promise.race([done, ports.clock.waitUntil(until, over.signal)]);
 }
 
-/** An agent that is being ended still writes, but nobody may be told of a run that was dropped. */
+/**
+ * Returns a reporter that publishes nothing after the run was dropped: an agent that is being ended still causes
+ * events.
+ */
 function silentWhenDropped({ reporter, bugs }: Ports): Ports['reporter'] {
   return {
     ...reporter,

@@ -7,12 +7,12 @@ import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/sec
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 
-/** Builds an event with the current instant, as it is saved, published and given to commands. */
+/** Builds an event with the current time, in the form in which it is saved, published and given to commands. */
 export function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
   return maskDeep(stamped(body, ports.clock.now(), state.task.task_id));
 }
 
-/** Returns the activity to announce for a question, or null if the output of the agent shows it. */
+/** Returns the activity to announce for a question, or null if nothing has to be announced. */
 export function doingOf({ task }: LoopState, action: Question): RalphActivity | null {
   switch (action.kind) {
     case 'look':

@@ -1,4 +1,4 @@
-/** Returns what runs jobs one after the other, each once those before it have ended. */
+/** Returns a function that runs jobs one after the other: each job starts when all earlier ones have ended. */
 export function inTurns(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {

@@ -17,17 +17,17 @@ export interface PassOptions {
   readonly startNew: boolean;
   /** How many tasks run at the same time. */
   readonly concurrency: number;
-  /** After so long, what is due is looked for again while tasks run and a place is free; absent: never. */
+  /** How often to look for newly due files while tasks run and a place is free; absent: never. */
   readonly lookAgainMs?: number;
 }
 
-/** What keeps every file from being processed, such as a missing login. */
+/** A cause that keeps every file from being processed, such as a missing login. */
 export type CommonCause = Pick<RanTask, 'status' | 'exitReason' | 'exitCode'> & {
-  /** When it is over, as an ISO instant; absent if nobody knows. */
+  /** When the cause is over, as an ISO instant; absent if unknown. */
   readonly until?: string;
 };
 
-/** The budget of the day, with the exit code of a task that reaches it. */
+/** The cause if the daily budget is spent, with the exit code of a task that reaches it. */
 const DAY_SPENT = {
   status: 'budget_spent',
   exitReason: 'day_budget',
@@ -42,14 +42,15 @@ export interface PassEnd {
 }
 
 /**
- * Handles every file of the vault, as `decide` says: once, and again while a long task runs beside free places. A cause that affects all files ends the pass:
- * running tasks finish, and no more are started. Rejects only if the folders cannot be read.
+ * Handles every file of the vault as `decide` says. With `lookAgainMs` it lists the files again while a long task runs
+ * and places are free. A cause that affects all files ends the pass: running tasks finish, and no more are started.
+ * Rejects only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const { lookAgainMs } = options;
   const list = async () => inOrder(await ports.vault.list({ withNew: options.startNew }));
   let queue = await list();
-  // One timestamp for all that were listed, so files become due in order of age.
+  // All listed files are judged at the same time, so they become due in order of age.
   let listedAt = ports.clock.now();
   let isOld = false;
   const inHand = new Set<string>();
@@ -125,7 +126,7 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
   );
 }
 
-/** A file that this pass has locked, and what handling it needs. */
+/** A file that this pass has locked, and everything that is needed to handle it. */
 interface LockedFile {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;

@@ -15,7 +15,7 @@ export interface VaultPorts {
   readonly records: RescueRecords;
   readonly notes: VaultNotes;
   /**
-   * Runs a task to its end. Resolves to a `Leave` if a live loop has it or the pass may not run it, and to
+   * Runs a task to its end. Resolves to a `Leave` if a live loop has the task or the pass may not run it, and to
    * `NoRoom` if the budget of the day is spent; rejects if it cannot start for another reason.
    */
   readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave | NoRoom>;
@@ -43,7 +43,7 @@ interface RescueRecords {
   countFailed(rescueId: string, startedAt: string): Promise<number>;
   /** Allows later passes to resume the file's own task. */
   adopt(rescueId: string): Promise<void>;
-  /** Ends the record of a file now (ISO), so a later file of this name starts with a count of zero. */
+  /** Ends the record of a file at `at` (ISO), so a later file of this name starts with a count of zero. */
   close(rescueId: string, at: string): Promise<void>;
 }
 

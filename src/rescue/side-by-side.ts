@@ -2,11 +2,11 @@
 type Work = () => Promise<void>;
 
 /**
- * Does work in several places at a time. `next` is asked for the next piece whenever a place is free, never twice at
- * once, with the number of pieces under way; null if nothing is due now. Where work is under way and nothing is due,
- * it is asked again when a piece ends, or when `wake` resolves, whose signal aborts at the end. Resolves when nothing
- * is under way and nothing is due. If a piece or `next` rejects, nothing more begins, and this rejects once all has
- * ended.
+ * Runs pieces of work side by side, at most `places` at a time. Whenever a place is free, `next` is asked for a piece,
+ * with the number of pieces that run; null means that nothing is due now. While pieces run, `next` is asked again when
+ * one of them ends or `wake` resolves; the signal of `wake` aborts at the end. Calls of `next` never overlap. Resolves
+ * when nothing runs and nothing is due. If a piece or `next` rejects, no more work starts, and this rejects once all
+ * running pieces have ended.
  */
 export async function sideBySide(
   places: number,

@@ -34,7 +34,9 @@ export interface CallerWorld {
   readonly onEvent: (event: RalphEvent) => void;
 }
 
-/** The expiry of a request for approval. It only informs people: without a loop, nothing happens then. */
+/**
+ * How long a request for approval is valid. This only informs people: without a loop, nothing happens when it expires.
+ */
 const EXPIRES_MS = 24 * 3_600_000;
 
 /**

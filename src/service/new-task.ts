@@ -17,8 +17,8 @@ import { type StartTaskOptions, taskSettings } from './task-options.ts';
 const PREVIEW_CHARS = 1_000;
 
 /**
- * Reads the options of a new task; `isNamed` says whether the caller or a file gave it its id. Throws the errors that
- * `startTask` documents.
+ * Reads the options of a new task; `isNamed` says whether the caller or a file gave the task its id. Throws the errors
+ * that `startTask` documents.
  */
 export function readNewTask(options: StartTaskOptions, place: ServicePlace, at: string) {
   const settings = taskSettings(options, place);
@@ -80,7 +80,7 @@ function readSource(options: StartTaskOptions, place: ServicePlace): PromptSourc
   return { ...source, words: source.body };
 }
 
-/** Returns a new task's settings in the form of a run's, so that `ralph resume` can continue the task. */
+/** Returns a new task's settings as a run stores them, so that `ralph resume` can continue the task. */
 export function librarySettingsJson(task: TaskState, startDir: string): string {
   const source = 'the library';
   const { watch_file, done_folder } = task;

@@ -80,8 +80,8 @@ export class RalphService {
   }
 
   /**
-   * Resolves to the state of any task, also one in the history, or to null if there is none. An active
-   * task without time left is shown as `timeout`, but its stored state does not change.
+   * Resolves to the state of any task, even one in the history, or to null if there is none. An active task without
+   * time left is shown as `timeout`, but its stored state does not change.
    */
   getTaskState(taskId: string): Promise<TaskState | null> {
     return this.#inTurn(async () => {

@@ -24,14 +24,14 @@ export interface TaskToResume {
   readonly stops: () => SignalWatch;
 }
 
-/** What a resume comes to: a run, or a task that has completed already. */
+/** The result of planning a resume: a run, or a task that has already completed. */
 export type Resumption =
   | ({ readonly kind: 'open' } & Pick<PlannedResume, 'plan' | 'resume'>)
   | { readonly kind: 'completed'; readonly state: TaskState; readonly stateFile: string };
 
 /**
- * Plans the resume of a task of the vault, as `ralph resume` does, and announces its end first if its driver died
- * before it could. Rejects with `TaskNotFoundError` and as `planResume` does.
+ * Plans the resume of a task in the vault, as `ralph resume` does. If the process that ran the task died before it
+ * announced the end, the end is announced first. Rejects with `TaskNotFoundError`, and for the reasons of `planResume`.
  */
 export async function planTaskResume(request: TaskToResume): Promise<Resumption> {
   const { taskId, layer, passthrough, env, view, stops } = request;
@@ -62,7 +62,7 @@ export async function planTaskResume(request: TaskToResume): Promise<Resumption>
   return { kind: 'completed', state: file.state, stateFile };
 }
 
-/** Returns the folders of the vault, as the options name them or by default. */
+/** Returns the vault and its folders: those that the options name, or the defaults. */
 function placeOf(layer: Layer, startDir: string) {
   const named = (name: 'vault' | 'stateDir' | 'keyFile'): string | null => {
     const value = layer[name]?.value;

@@ -33,7 +33,7 @@ export interface RunTaskResult {
   readonly message: string;
   /** How many iterations the task has had, over all its runs. */
   readonly iterations: number;
-  /** The money and tokens that the task has used, over all its runs; 0 where the agent told none. */
+  /** The money and tokens that the task has used, over all its runs; 0 where the agent reported none. */
   readonly usage: Usage;
   /** The agent's last message; null if there is none. */
   readonly finalMessage: string | null;
@@ -133,7 +133,7 @@ function messageOf(event: EndingEvent, asked: string): string {
   return lines.join('; ').replace(/\s+/g, ' ');
 }
 
-/** How a task had ended before it was resumed; the history keeps no message of the agent. */
+/** The result for a task that had completed before it was resumed. The history keeps no message of the agent. */
 const FINISHED = {
   status: 'completed',
   exitCode: exitCodeFor('completed', 'completed'),
@@ -173,7 +173,7 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): RunView {
   return {
     showsActivity: onEvent !== undefined,
     showsText: onText !== undefined,
-    // A copy: what the loop tells may be part of its state.
+    // The listener gets a copy, because the event may share objects with the loop's state.
     event: (event) => quietly(() => onEvent?.(structuredClone(event))),
     agentText: (text) => quietly(() => onText?.(text)),
     notice: (sentence) => quietly(() => onNotice?.(sentence)),

@@ -41,7 +41,7 @@ export interface ServicePlace {
   /** `keyFile` if a `ralph` command has to name it, or null if the command finds the key by itself. */
   readonly keyFlag: string | null;
   readonly doneFolder: string;
-  /** The default for new tasks, as is `timeoutMs`. */
+  /** The default for new tasks. So is `timeoutMs`. */
   readonly maxIterations: number;
   readonly timeoutMs: number;
 }

@@ -21,7 +21,7 @@ export function isOfCommandLine(name: string): name is OfCommandLine {
   return Object.hasOwn(OF_COMMAND_LINE, name);
 }
 
-/** A shell command that has to exit 0 before a claim is accepted, and its name in what ralph says. */
+/** A shell command that has to exit 0 before a claim is accepted, and the name that ralph shows for it. */
 export interface NamedCheck {
   readonly name: string;
   readonly command: string;

@@ -15,9 +15,9 @@ import {
 
 export type TaskLookup = ReturnType<typeof taskLookup>;
 
-/** Returns what finds tasks, and refuses those in the wrong status. */
+/** Returns functions that find tasks and refuse those in the wrong status. */
 export function taskLookup(store: ServiceStore, stateDir: string) {
-  /** Returns a task, open or in the history, or null if there is none. */
+  /** Returns a task, open or in the history; null if there is no task with this id. */
   const read = (taskId: string): TaskState | null => {
     if (!isTaskId(taskId)) return null;
     const { file, paths } = store.find(taskId);
@@ -33,7 +33,7 @@ export function taskLookup(store: ServiceStore, stateDir: string) {
     }
   };
 
-  /** Throws `TaskNotFoundError` if there is none. */
+  /** Returns a task like `read`, but throws `TaskNotFoundError` if it does not exist. */
   const known = (taskId: string): TaskState => {
     const found = read(taskId);
     if (found === null) throw new TaskNotFoundError(taskId, stateDir);
@@ -47,7 +47,7 @@ export function taskLookup(store: ServiceStore, stateDir: string) {
     if (live !== null) throw new TaskAlreadyActiveError(task_id, `pid ${live.pid} on ${live.host}`);
   };
 
-  /** Returns a task that the library may change: its own, or one of another tool without a driver. */
+  /** Returns a task that the library may change: its own, or a task of another tool that no process drives. */
   const own = (taskId: string): TaskState => {
     const task = known(taskId);
     refuseLive(task);
@@ -94,7 +94,7 @@ export function taskLookup(store: ServiceStore, stateDir: string) {
   };
 }
 
-/** Whether the library may change a task. A state without a hash of the prompt is another tool's. */
+/** Whether the library may change a task. A state without a hash of the prompt was written by another tool. */
 function mayKeep({ kept_by, prompt_sha256 }: TaskState): boolean {
   return kept_by === 'library' || prompt_sha256 === '';
 }

@@ -16,12 +16,12 @@ import { confinedTo } from '../sandbox/confined-to.ts';
 import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
-/** In what the checks of a landing run. */
+/** What the checks of a landing run with. */
 export interface CheckWorld {
   readonly sandbox: LaterSandbox;
-  /** The value of `RALPH_RUN_ID` in their environment. */
+  /** The value of `RALPH_RUN_ID` in the environment of the checks. */
   readonly runId: string;
-  /** Has them ended if ralph is killed. */
+  /** Makes sure that the checks are ended if ralph is killed. */
   readonly guard: () => void;
 }
 
@@ -31,7 +31,7 @@ interface CheckTools extends CheckWorld {
   readonly stops: SignalWatch;
 }
 
-/** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
+/** Carries out `--copy`, `--setup` and all checks as the task had them; resolves to null if all checks pass. */
 export async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,
@@ -62,7 +62,7 @@ export async function checkIn(
     const result = await runShellCommand(setup, '', options());
     if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
-  // What failed at the start may fail here, too, if the task was completed in spite of it.
+  // A check that failed at the start may fail here, too, if the task was completed nevertheless.
   const known = provenFailures(folder, seal, state);
   const results: CheckResult[] = [];
   for (const check of checks) {

@@ -9,12 +9,12 @@ import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { type SnapshotId, storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
 
-/** For one call of git, in ms: a person waits for what is shown. */
+/** The limit for one call of git. It is short because a person waits for the output. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Counts the lines that each iteration of a task changed, from its snapshots; `folder` is the task's. Starts
- * git twice. Call it only for a task that this user's ralph wrote: a state may name any repository.
+ * Counts the lines that each iteration of a task changed, from its snapshots; `folder` is the task's folder. Starts git
+ * twice. Call it only for a task that this user's ralph wrote: a state may name any repository.
  */
 export async function linesByIteration(
   task: TaskState,
@@ -52,13 +52,13 @@ async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIte
   return found;
 }
 
-/** A folder that is gone, or a git that hangs, hides these numbers and nothing else. */
+/** If a folder is gone or git hangs, only these numbers are missing from the output. */
 function nullWhereGitFails(error: unknown): null {
   if (error instanceof GitError) return null;
   throw error;
 }
 
-/** Folders of the task's repository. A work tree of the task's own may be gone. */
+/** Returns folders of the task's repository, several because the task's own work tree may be gone. */
 function placesOf({ git }: TaskState, folder: string): readonly string[] {
   const stored = readStoredRun(folder);
   return [

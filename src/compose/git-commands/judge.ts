@@ -28,21 +28,21 @@ import { type NamedTask, openTaskSnapshots } from './task-snapshots.ts';
 
 /** A completed task to judge. */
 export interface TaskToJudge extends NamedTask {
-  /** The settings of the judge that are given with the command; the others are those of the task. */
+  /** The judge's settings that the command names; all others are those of the task. */
   readonly given: Layer;
-  /** What the task has proven; null if it has no proof. */
+  /** The proof of the task; null if it has none. */
   readonly proof: ProofFacts | null;
   readonly env: NodeJS.ProcessEnv;
   /** The folder in which ralph was started. */
   readonly startDir: string;
   readonly warn: (sentence: string) => void;
-  /** Called once if something else works on checkouts of this repository. */
+  /** Called once if this has to wait for another process that uses checkouts of this repository. */
   readonly onWait: (pid: number | null) => void;
 }
 
 /**
- * Has the final tree of a task judged, and changes nothing. Rejects with a `UsageError` if the settings are wrong or
- * the judge is missing, and with a `CommandError` if the tree is not there.
+ * Lets a judge look at the final tree of a task, and changes nothing. Rejects with a `UsageError` if the settings are
+ * wrong or the judge's program is missing, and with a `CommandError` if the tree is missing.
  */
 export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   const { state, paths, warn } = task;
@@ -84,7 +84,7 @@ export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   }
 }
 
-/** Returns what a judge has to know of the task, with the settings that are given now. */
+/** Returns what the judge has to know of the task. Settings of this command replace those of the task. */
 async function planToJudge({ state, paths, given, env, startDir }: TaskToJudge) {
   const stored = requireStoredRun(paths.folder, state);
   const resolved = resolveSettings([given]);
@@ -113,7 +113,7 @@ async function planToJudge({ state, paths, given, env, startDir }: TaskToJudge) 
     ...{ taskId: state.task_id, settings, env: withoutFleet(env) },
     policy: storedPolicy(state, run),
     prompt: readStoredPrompt(paths.folder, state),
-    // A program that is named now is looked for from here.
+    // A program that this command names is looked for from this command's folder.
     startDir: isNamedNow ? startDir : stored.startDir,
     cwd: path.resolve(stored.startDir, settings.cwd ?? '.'),
   };

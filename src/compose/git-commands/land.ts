@@ -31,17 +31,16 @@ import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
 /** How the landing of a task ended. */
 export interface TaskLanding extends Landing {
-  /** The branch, without `refs/heads/`. */
+  /** The branch onto which the task landed, without `refs/heads/`. */
   readonly onto: string;
 }
 
-/** What moves a branch has to finish. */
+/** The limit for git calls that move a branch: it is long because they must not be cut off. */
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
 /**
- * Lands a task. Rejects with `UsageError`, with `TaskAlreadyActiveError` if the task has a live driver, or with
- * `SandboxError` if its checks cannot run in the sandbox.
- * Whatever else goes wrong is in the result.
+ * Lands a task. Rejects with `UsageError`, with `TaskAlreadyActiveError` if a live process drives the task, or with
+ * `SandboxError` if its checks cannot run in the sandbox. Every other failure is in the result.
  */
 export async function landTask(task: TaskToLand): Promise<TaskLanding> {
   const stops = watchSignals();
@@ -88,7 +87,7 @@ async function landWatched(
   if (ended === null) return refused({ kind: 'stopped' });
   const gitFolder = path.join(repository.commonDir, 'ralph', 'landing-git');
   try {
-    // A killed landing may have left it.
+    // A landing that was killed may have left this folder.
     rmSync(gitFolder, { recursive: true, force: true });
     const tools = { repository, branch, onto, git, identity, gitFolder };
     return { ...(await landClaimed(task, tools, stops, world)), onto };
@@ -151,7 +150,7 @@ async function landClaimed(
   const isWhole = landing.end.kind !== 'refused' && landing.stays.size === 0;
   if (task.removesTree && tree !== null && isWhole && !settings.keepBackground) {
     const now = await find();
-    // What somebody has written since the landing would be lost.
+    // Removing the tree would lose what was written into it since the landing.
     const isLanded = !('kind' in now) && now.tip === work.tip && now.kept === work.kept;
     const place = { repository, git, path: tree.path };
     if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {

@@ -9,7 +9,7 @@ import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
-/** Where a task lands. */
+/** The branch of a task and the branch onto which it lands. */
 export interface LandPlace {
   readonly repository: Repository;
   /** The task's branch. */
@@ -17,7 +17,10 @@ export interface LandPlace {
   readonly onto: string;
 }
 
-/** Finds the repository and both branches. Rejects with a `UsageError` if one is unknown. */
+/**
+ * Finds the repository, the task's branch and the branch onto which it lands. Rejects with a `UsageError` if one of
+ * them is unknown.
+ */
 export async function placeOf(task: TaskToLand, git: Git): Promise<LandPlace> {
   const { state, stored } = task;
   const { task_id: taskId } = state;
@@ -63,8 +66,8 @@ async function firstRepository(folders: readonly string[], git: Git): Promise<Re
 }
 
 /**
- * The branch that `--commit` made for a task without a work tree of its own; null if there is none. An earlier
- * task of the same id may have left one, too: the task's own has commits since it began.
+ * Returns the branch that `--commit` made for a task without its own work tree; null if there is none. An earlier task
+ * of the same id may have left a branch, too: the right one has commits since this task began.
  */
 async function ownBranch(
   { task_id, git_base, started_at }: TaskState,

@@ -46,7 +46,7 @@ export function proofOfTask(folder: string, state: TaskState, seal: Seal): ReadP
   return readProof(folder, seal, state);
 }
 
-/** Reads a proof that may be anybody's. Throws a `CommandError`, or a `UsageError` if the file is not there. */
+/** Reads a proof that anybody may have written. Throws a `CommandError`, or a `UsageError` if the file is missing. */
 export function proofOfFile(file: string): ReadProof {
   try {
     return readProofFile(file);
@@ -58,7 +58,7 @@ export function proofOfFile(file: string): ReadProof {
   }
 }
 
-/** A proof, and where the repository that it is about may be. */
+/** A proof, and the folders where its repository may be. */
 export interface PlacedProof {
   readonly facts: ProofFacts;
   /** Absolute paths of folders, the best one first. */
@@ -81,18 +81,18 @@ export function foldersOfTask({ git }: TaskState, folder: string): readonly stri
 }
 
 /**
- * Returns the tree of a proof that the repository has: the one that was judged, or the one that git has
- * committed in its place. Rejects with a `CommandError` if it has neither.
+ * Finds the tree of a proof in the repository and returns it: the tree that was judged, or the one that git committed
+ * in its place. Rejects with a `CommandError` if the repository has neither.
  */
 export async function findProvenTree(proof: PlacedProof): Promise<string> {
   const git = gitWith(proof.env);
   return findTree(proof.facts, await repositoryOf(proof, git), git);
 }
 
-/** What came of running the checks of a proof again. */
+/** The result of running the checks of a proof again. */
 export type Repeated = {
   readonly tree: string;
-  /** Where the checkout is kept, so that a person can look at it; null if it was removed. */
+  /** The folder of the checkout, if it is kept so that a person can look at it; null if it was removed. */
   readonly folder: string | null;
 } & (
   | {
@@ -106,22 +106,22 @@ export type Repeated = {
 export interface ProofToRepeat extends PlacedProof {
   /** Names the checkout: the id of the task, or of the tree. */
   readonly name: string;
-  /** The folder of the task's snapshots, which knows its filtered files; null for a proof from elsewhere. */
+  /** The folder of the task's snapshots, which contains its filtered files; null for a proof from elsewhere. */
   readonly gitFolder: string | null;
-  /** Ralph's own files, which are not copied. */
+  /** This folder and `stateDir` contain ralph's own files, which are not copied. */
   readonly vault: string;
   readonly stateDir: string;
-  /** The task whose proof it is, for the rules of its sandbox; null for a proof from elsewhere. */
+  /** The task that the proof is about, for the rules of its sandbox; null for a proof from elsewhere. */
   readonly task: Pick<LaterChecks, 'state' | 'stored' | 'keyFile'> | null;
   readonly warn: (sentence: string) => void;
-  /** Called once if another task is just landing, or another proof is repeated. */
+  /** Called once if this has to wait for a landing or for another run of a proof's checks. */
   readonly onWait: (pid: number | null) => void;
 }
 
 /**
- * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that
- * a person wants to have the commands of the proof run. Rejects with a `CommandError` if it cannot be done, and
- * with a `SandboxError` if the checks of the task cannot run in the sandbox.
+ * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that a person allows
+ * the commands of the proof. Rejects with a `CommandError` if they cannot run, and with a `SandboxError` if the checks
+ * of the task cannot run in the sandbox.
  */
 export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
   const { task, vault, stateDir, env, warn } = proof;
@@ -156,7 +156,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
   try {
     ended = await claimLanding(repository, signal, proof.onWait);
     if (ended === null) throw stopped;
-    // A killed ralph may have left it.
+    // A ralph that was killed may have left this folder.
     rmSync(scratch, { recursive: true, force: true });
     const limits = { env: proof.env, timeoutMs: GIT_TIMEOUT_MS, signal: hurry };
     const git = openPrivateGit({ folder, repository, ...limits });
@@ -174,7 +174,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
   }
 }
 
-/** For one call of git that writes a whole tree. */
+/** The limit for one call of git that writes a whole tree. */
 const GIT_TIMEOUT_MS = 10 * 60_000;
 
 async function runIn(
@@ -190,7 +190,7 @@ async function runIn(
     const sandbox = await proof.sandbox.open(place.cwd);
     return {
       cwd: place.cwd,
-      // The marker finds what a check leaves running.
+      // `RALPH_RUN_ID` makes it possible to find processes that a check leaves running.
       env: { ...withoutFleet(env), TMPDIR: place.temporary, RALPH_RUN_ID: runId },
       timeoutMs,
       stops,
@@ -221,7 +221,10 @@ async function runIn(
   return { kind: 'ran', tree, ...end.answer, folder: end.kind === 'failed' ? end.folder : null };
 }
 
-/** The tree that git has committed may have other bytes, so its judges are not compared. */
+/**
+ * Files of the committed tree may have other bytes than those that were judged, so then the files that decide the
+ * checks are not compared.
+ */
 async function decidersIn(
   git: PrivateGit,
   tree: string,
@@ -232,7 +235,7 @@ async function decidersIn(
   return deciderDigests(git, tree, files);
 }
 
-/** Returns the commit of the proof, if it has this tree; otherwise that of HEAD. Null before the first one. */
+/** Returns the commit of the proof if it has this tree; otherwise the commit of HEAD, or null if there is none. */
 async function headFor({ commit }: ProofFacts, tree: string, git: Git): Promise<string | null> {
   const isOfTree = commit !== null && (await resolveName(git, `${commit}^{tree}`)) === tree;
   return isOfTree ? commit : resolveCommit(git, 'HEAD');

@@ -19,8 +19,8 @@ interface PruneRequest extends SealedPlace {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Removes from the history the tasks that ended before an instant (in milliseconds), with their snapshots,
- * and old files set aside as corrupt. A task whose snapshots cannot be removed stays.
+ * Removes tasks that ended before `beforeMs` from the history, with their snapshots, and also old files that were set
+ * aside as corrupt. A task whose snapshots cannot be removed stays.
  */
 export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned[]> {
   const { stateDir, beforeMs, dryRun, env } = request;
@@ -32,7 +32,7 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
     kind === 'task' ? [name] : [],
   );
   const inUse = old.length === 0 ? new Set<string>() : snapshotsBut(new Set(old), stateDir);
-  // The snapshots go first: a task whose state is gone has nothing that would lead to them.
+  // The snapshots are removed first: without the task's state, nothing would lead to them.
   for (const name of old) {
     const place = inHistory(taskPaths(stateDir, name), name);
     const file = tryReadStateFile(place.stateFile, seal);
@@ -47,7 +47,10 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
 }
 
-/** Returns the refs of all tasks but some of the history: a copy of a state must not cost the task its own. */
+/**
+ * Returns the refs of snapshots that belong to other tasks than the named ones of the history. They must not be
+ * removed, even if a copied state names them, too.
+ */
 function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet<string> {
   const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
   const staying = [...open, ...ended.filter(({ name }) => !names.has(name))];
@@ -58,7 +61,7 @@ function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet
   );
 }
 
-/** Returns the work tree in which a task has snapshots; null if it is gone. */
+/** Returns the root of the repository with a task's snapshots; null if it is gone. */
 async function repositoryOf(
   state: TaskState,
   folder: string,

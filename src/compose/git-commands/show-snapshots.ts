@@ -12,13 +12,13 @@ import {
   unknownIteration,
 } from './task-snapshots.ts';
 
-/** The iterations whose changes are shown; null for all since the start. */
+/** The iterations whose changes are shown; null for all changes since the start. */
 export type ShownIterations = { readonly first: number; readonly last: number } | null;
 
 export interface ChangedFile {
   readonly path: string;
   readonly status: 'added' | 'deleted' | 'modified' | 'type-changed';
-  /** Null for a binary file, as is `removed`. */
+  /** Null for a binary file. So is `removed`. */
   readonly added: number | null;
   readonly removed: number | null;
 }
@@ -43,13 +43,13 @@ export async function filesOfIterations(
 }
 
 function kindOf(from: string, to: string): ChangedFile['status'] {
-  // The first three digits of the mode: file, link or repository.
+  // The first three digits of the mode tell a file, a link and a repository apart.
   return from.slice(0, 3) === to.slice(0, 3) ? 'modified' : 'type-changed';
 }
 
 /**
- * Has git print what iterations changed, as `git diff` prints it. No program that the repository names is
- * run. Resolves to git's exit code.
+ * Lets git print the changes of iterations, as `git diff` does. Runs no program that the repository names. Resolves to
+ * git's exit code.
  */
 export async function showChanges(
   task: NamedTask,
@@ -75,13 +75,13 @@ function pairOf(task: NamedTask, snapshots: TaskSnapshots, iterations: ShownIter
   throw unknownIteration(snapshots, wanted);
 }
 
-/** A snapshot as it is listed. */
+/** A row in the list of snapshots. */
 export interface ListedRow {
   readonly name: string;
   /** Null for an undo. */
   readonly iteration: number | null;
   readonly at: string;
-  /** How many files differ from the snapshot before; for an undo, how many it put back. */
+  /** How many files differ from the previous snapshot; for an undo, how many files it restored. */
   readonly files: number;
   /** For example `iteration 3: answered`. */
   readonly what: string;

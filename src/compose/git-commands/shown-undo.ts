@@ -5,13 +5,13 @@ import type { HeadMove } from '../../effects/snapshots/move-head.ts';
 import type { BlockedReason } from '../../effects/snapshots/restore/restore-files.ts';
 import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 
-/** Follows a path that stays since git ignored it then. */
+/** Shown after a path that an undo keeps because git ignored it at that time. */
 export const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
 
-/** Follows a path that stays since the sandbox holds it. */
+/** Shown after a path that an undo keeps because the sandbox protects it. */
 export const HELD = ' (the sandbox keeps the agent from writing there)';
 
-/** Returns where HEAD and the index go back to, as a person is shown it. */
+/** Returns where an undo moves HEAD and the index, in the form that a person is shown. */
 export function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
   const { branch } = to;
   const from = branch === null ? now.commit : tip;
@@ -27,7 +27,7 @@ export const LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
   'empty-repository': 'a repository without a commit',
 };
 
-/** Why a path could not be brought back, as half a sentence. */
+/** Says in half a sentence why a path could not be restored. */
 export function inWords(reason: BlockedReason): string {
   switch (reason.kind) {
     case 'in-the-way':
@@ -47,7 +47,7 @@ export function inWords(reason: BlockedReason): string {
   }
 }
 
-/** Returns what becomes of a path. */
+/** Returns what an undo does to a path. */
 export function kindOf({
   now,
   before,

@@ -8,7 +8,7 @@ import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Finds out what snapshots of a work tree need; null if there is no repository that git opens. */
+/** Finds the facts on which snapshots of a work tree depend; null if git finds no repository there. */
 export async function examineSnapshots(
   cwd: string,
   env: NodeJS.ProcessEnv,

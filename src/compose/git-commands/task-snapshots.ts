@@ -31,13 +31,13 @@ export interface TaskSnapshots {
   readonly keeper: TreeKeeper;
   readonly timeline: Timeline;
   readonly newest: ListedSnapshot;
-  /** The iterations that can be shown and taken back, in order. */
+  /** The iterations that can be shown and undone, in order. */
   readonly iterations: readonly number[];
 }
 
 /**
- * Opens the snapshots of a task. `needsTree`: whether its work tree must be there, too; otherwise any work
- * tree of the repository will do. Rejects with a `CommandError` that says why there is none.
+ * Opens the snapshots of a task. With `needsTree` the task's own work tree must exist; otherwise any work tree of the
+ * repository is enough. Rejects with a `CommandError` that says why there are no snapshots.
  */
 export async function openTaskSnapshots(
   task: NamedTask,
@@ -89,7 +89,7 @@ export async function openTaskSnapshots(
   return { taskId, keeper, timeline, newest, iterations: iterationsWithStart(timeline) };
 }
 
-/** The agent may have deleted the folder it worked in: the work tree is around it all the same. */
+/** Returns the nearest folder that exists: the agent may have deleted its folder, but the work tree is around it. */
 function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(path.dirname(folder));
 }
@@ -111,20 +111,20 @@ export function missingIterations(
     .map(({ number }) => number);
 }
 
-/** Whether the iterations from `first` to `last` are over and have changed nothing that a snapshot would have. */
+/** Whether the iterations from `first` to `last` are over and changed nothing that a snapshot would contain. */
 export function changedNothing(
   task: Pick<NamedTask, 'state'>,
   snapshots: Pick<TaskSnapshots, 'timeline' | 'iterations'>,
   { first, last }: { readonly first: number; readonly last: number },
 ): boolean {
   const isAmong = (number: number): boolean => number >= first && number <= last;
-  // The state has only the newest iterations.
+  // The state lists only the newest iterations, so only the last one is compared.
   const isOver = first <= (task.state.iterations.at(-1)?.number ?? 0);
   const known = [...snapshots.iterations, ...missingIterations(task, snapshots)];
   return isOver && !known.some(isAmong) && changesIn(snapshots.timeline, first, last) !== null;
 }
 
-/** Returns the error for an iteration without snapshots, which names those that have some. */
+/** Returns the error for an iteration without snapshots. It names the iterations that have some. */
 export function unknownIteration(
   { taskId, iterations }: TaskSnapshots,
   wanted: string,
@@ -136,7 +136,7 @@ export function unknownIteration(
   );
 }
 
-/** `1 to 4, 7` for 1, 2, 3, 4, 7. */
+/** Writes numbers as spans: `1 to 4, 7` for 1, 2, 3, 4, 7. */
 function inWords(numbers: readonly number[]): string {
   const spans: [number, number][] = [];
   for (const number of numbers) {

@@ -5,13 +5,13 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 
-/** What a landing needs to know of its task, and of the command that asks for it. */
+/** What a landing needs to know about its task and the command. */
 export interface TaskToLand {
   readonly state: TaskState;
   readonly stored: StoredRun;
-  /** Where an open task of this id lies, even if this one is in the history. */
+  /** The paths of an open task with this id, even if this task is in the history. */
   readonly paths: TaskPaths;
-  /** Where it lies, in the history if it is completed. */
+  /** The task's folder; in the history if the task is completed. */
   readonly folder: string;
   readonly seal: Seal;
   readonly vault: string;
@@ -20,17 +20,17 @@ export interface TaskToLand {
   /** The branch that the user named, or null. */
   readonly onto: string | null;
   readonly form: LandingForm;
-  /** Absolute path of a file of the work tree in which the task was started, whose changes do not land; or null. */
+  /** Absolute path of a file whose changes do not land, in the work tree where the task was started; or null. */
   readonly apart: string | null;
-  /** Whether the task's work tree is removed once all in it has landed. */
+  /** Whether to remove the task's work tree once everything in it has landed. */
   readonly removesTree: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Called once if another landing is under way. */
+  /** Called once if this has to wait for another landing. */
   readonly onWait: (pid: number | null) => void;
   readonly warn: (sentence: string) => void;
 }
 
-/** The absolute path of the folder in which the task was started, or which `--cwd` named. */
+/** Returns the absolute path of the folder in which the task was started, or that `--cwd` named. */
 export function startFolderOf({ startDir, settings }: StoredRun): string {
   return path.resolve(startDir, settings.cwd ?? '.');
 }

@@ -46,35 +46,35 @@ import {
   unknownIteration,
 } from './task-snapshots.ts';
 
-/** What a person asked for. */
+/** The undo or redo that a person asked for. */
 export interface UndoWish {
-  /** The first iteration to take back; null for the last one. Null for a redo, too. */
+  /** The first iteration to undo; null for the last one, and for a redo. */
   readonly iteration: number | null;
   readonly redo: boolean;
   readonly force: boolean;
-  /** Whether HEAD and the index move, too; `if-own`: unless somebody else has moved them since the task began. */
+  /** Whether HEAD and the index are moved, too; `if-own`: only if nobody else has moved them since the task began. */
   readonly hard: boolean | 'if-own';
 }
 
-/** A task whose changes may be taken back. */
+/** A task whose changes may be undone. */
 export interface UndoneTask extends NamedTask {
   readonly place: SealedPlace;
   readonly isOwn: boolean;
-  /** Whether a later driver may read what is left for the next prompt. */
+  /** Whether the task can be resumed, so that its next prompt can mention the undo. */
   readonly canBeResumed: boolean;
 }
 
-/** An undo that waits for a yes. It holds the task until `close`. */
+/** An undo that waits for confirmation. It keeps the task locked until `close`. */
 export interface OpenUndo {
   readonly preview: UndoPreview;
   readonly isNothing: boolean;
-  /** Resolves to the paths that could not be brought back. Rejects with a `CommandError`. */
+  /** Carries out the undo and resolves to the paths that could not be restored. Rejects with a `CommandError`. */
   carryOut(): Promise<readonly KeptPath[]>;
   close(): void;
 }
 
 /**
- * Prepares an undo or a redo; changes no file of the user's. Rejects with `TaskAlreadyActiveError`,
+ * Prepares an undo or a redo without changing any of the user's files. Rejects with `TaskAlreadyActiveError`,
  * `UntrustedTaskError` or `CommandError`.
  */
 export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUndo> {
@@ -107,7 +107,7 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
   }
 }
 
-/** Returns what the sandbox of the task keeps from its agent; nothing without one. */
+/** Returns the paths that the task's sandbox keeps from its agent; none without a sandbox. */
 async function deniedTo(
   { state, paths, vault, place }: UndoneTask,
   { taskId, keeper }: TaskSnapshots,
@@ -127,7 +127,7 @@ async function deniedTo(
   }
 }
 
-/** Holds the work tree, so that no driver begins in it. Rejects with `TaskAlreadyActiveError`. */
+/** Locks the work tree, so that no task starts in it. Rejects with `TaskAlreadyActiveError`. */
 async function holdWorkTree(
   { vault }: NamedTask,
   { taskId, keeper }: TaskSnapshots,
@@ -135,7 +135,7 @@ async function holdWorkTree(
 ): Promise<Pick<WorkTreeClaim, 'release'>> {
   const { gitDir, root } = keeper.git.repository;
   const user = { taskId, vault, needsAlone: true };
-  // Where no claim can be written, the undo itself says that nothing can.
+  // No warning is needed here: if the lock cannot be written, the undo itself reports that it cannot write.
   const request = { gitDir, root, driver, user, isShared: false, warn: () => {} };
   return workTreeHolds()
     .hold(request)
@@ -256,7 +256,7 @@ interface ChosenUndo {
   readonly move: PlannedMove;
 }
 
-/** Prepares one after the other, until one of them has something to do. */
+/** Prepares the spans one after the other, until one of them has something to do. */
 async function firstToDo(
   [span, ...others]: readonly UndoSpan[],
   prepare: (span: UndoSpan) => Promise<ChosenUndo>,
@@ -264,13 +264,16 @@ async function firstToDo(
   if (span === undefined) throw new Error('there is nothing to prepare');
   const chosen = await prepare(span);
   const { prepared, move } = chosen;
-  // An undo that keeps every file counts as redone, too, so that the next redo goes on with the one before it.
+  // A redo that keeps files counts as done, so that the next redo continues with the undo before it.
   const passes = span.isRedo && span.begun === null && prepared.plan.kept.length > 0;
   const isNothing = prepared.isNothing && move.kind !== 'move' && !passes;
   return isNothing && others.length > 0 ? firstToDo(others, prepare) : { ...chosen, isNothing };
 }
 
-/** A commit after an undo would drop the other side of a merge. */
+/**
+ * Refuses an undo while a merge or the like is under way that began later: a commit after the undo would drop the
+ * merge's other side.
+ */
 function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
   const [since] = underWayIn(repository.gitDir).filter((name) => !base.underWay.includes(name));
   if (since === undefined) return;
@@ -279,19 +282,22 @@ function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: stri
   );
 }
 
-/** The commits that no branch may lead to once HEAD has moved: the branch's, and the other sides of a merge. */
+/**
+ * Returns commits that no branch may lead to once HEAD has moved: the tip of the branch, and the other sides of a
+ * merge.
+ */
 function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[] {
   const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
   const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));
   return tip === null ? merged : [tip, ...merged];
 }
 
-/** Leaves what was taken back for the next prompt, as `ralph tell` leaves its hints. */
+/** Leaves a hint about the undo for the next prompt, as `ralph tell` does. */
 async function leaveHint({ paths, place }: UndoneTask, text: string, at: string): Promise<void> {
   await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
 }
 
-/** Puts what went wrong before any file was changed into a sentence. */
+/** Turns an error from before any file was changed into a sentence. */
 function asNothingDone(error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
   if (!(error instanceof GitError) && !isSystem) return error;

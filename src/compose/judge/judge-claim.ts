@@ -9,7 +9,7 @@ import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { type JudgedClaim, judgeTree } from './judging.ts';
 
-/** A task whose claim is judged. */
+/** A task whose claim to be complete is judged. */
 interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly run: {
     readonly plan: RunPlan;
@@ -22,13 +22,16 @@ interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly sandbox: Sandbox | null;
 }
 
-/** Has the judge of a run read the claimed tree, unless it has judged this very tree before. */
+/**
+ * Lets the judge of a run examine the claimed tree. If it has judged this very tree before, the earlier verdict is
+ * returned.
+ */
 export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<JudgeAnswer> {
   const { run, keeper, iteration, kindOf } = task;
   const { plan, paths, stops, warn } = run;
   const { judge } = plan.policy;
   if (judge === null) throw new Error('the run has no judge');
-  // What a check has written belongs to the claim.
+  // Files that a check has written belong to the claim, so a snapshot is taken after the checks.
   await keeper?.keepChecked(iteration);
   const tree = keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
   const start = keeper?.start ?? null;
@@ -54,7 +57,7 @@ export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<Judge
   return { ...answer, key };
 }
 
-/** Returns a hash of who judges, and by what: a verdict holds only for the same. */
+/** Returns a hash of the judge and its criteria: an earlier verdict may be used again only if the hash is the same. */
 export function judgeKey(
   judge: Judge,
   { settings, policy, startDir }: Pick<RunPlan, 'settings' | 'policy' | 'startDir'>,

@@ -7,7 +7,7 @@ import type { Settings } from '../../core/settings/settings.ts';
 import { type AgentKind, type AgentOptions, locate } from '../../effects/agents/agent.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
-/** Makes an `AgentKind` from the settings of all agents. */
+/** Creates an `AgentKind` from the settings of all agents. */
 type KindOf = (
   name: AgentName,
   options: Omit<AgentOptions, 'settings'> & {
@@ -15,18 +15,18 @@ type KindOf = (
   },
 ) => AgentKind;
 
-/** From what the kind of a judge is made. */
+/** What `judgeKind` needs. */
 export interface JudgeKindOptions {
   readonly plan: Pick<RunPlan, 'settings' | 'policy' | 'env' | 'startDir'>;
   readonly judge: Judge;
   readonly kindOf: KindOf;
   readonly cwd: string;
   readonly inSandbox: boolean;
-  /** Returns the path of a file with the schema of an answer. */
+  /** Writes the schema of an answer to a file and returns its path. */
   readonly schemaFile: (schema: string) => string;
 }
 
-/** The schema of an answer. Some services want every key to be required. */
+/** The schema of a judge's answer. Every key is required, because some services demand that. */
 const SCHEMA = JSON.stringify(
   object({
     nonce: { type: 'string' },
@@ -59,8 +59,8 @@ function object(properties: Readonly<Record<string, unknown>>) {
 }
 
 /**
- * Returns how an agent is started as a judge: with what keeps it from writing, and with nothing of what gives the
- * worker its rights.
+ * Returns how an agent is started as a judge: with arguments that keep it from writing, and without the settings that
+ * give the worker its rights.
  */
 export function judgeKind(options: JudgeKindOptions): AgentKind {
   const { plan, judge, kindOf, cwd, inSandbox, schemaFile } = options;
@@ -87,13 +87,13 @@ export function judgeKind(options: JudgeKindOptions): AgentKind {
     ],
     ...{ env, cwd, inSandbox },
   });
-  // The checkout is the worker's: a program that is named by a path is not looked for there.
+  // The worker wrote the files of the checkout, so a program that is named by a path is not looked for there.
   return kind.program.includes('/')
     ? { ...kind, program: path.resolve(startDir, kind.program) }
     : kind;
 }
 
-/** Returns why the judge of a run could not be started, as a sentence; null if it can, or if there is none. */
+/** Returns why the judge cannot be started, as a sentence without a full stop; null if it can. */
 export function missingJudge(
   plan: JudgeKindOptions['plan'],
   judge: Judge,

@@ -43,18 +43,18 @@ import { messageOf } from '../../errors.ts';
 import { inCheckout } from '../sandbox/confined-to.ts';
 import { type JudgeKindOptions, judgeKind } from './judge-kind.ts';
 
-/** What a judge has to know of a run. */
+/** What a judge has to know about a run. */
 type JudgedPlan = JudgeKindOptions['plan'] & Pick<RunPlan, 'taskId' | 'prompt' | 'cwd'>;
 
-/** A tree to judge, and what a judge of it needs. */
+/** A tree to judge, and everything that its judge needs. */
 export interface JudgedClaim {
   readonly plan: JudgedPlan;
   readonly judge: Judge;
   readonly git: PrivateGit;
-  /** The tree of the start. */
+  /** The tree at the start of the task. */
   readonly start: string;
   readonly tree: string;
-  /** The commit for the HEAD of the checkout; null before the first one. */
+  /** The commit to which the checkout's HEAD is set; null if there is no commit yet. */
   readonly head: string | null;
   /** The task's folder, in which the logs of the calls are kept. */
   readonly folder: string;
@@ -66,12 +66,12 @@ export interface JudgedClaim {
   readonly warn: (sentence: string) => void;
 }
 
-/** So often a judge is asked about a tree, if its first answer cannot be read. */
+/** How often a judge is asked about a tree if it gives no readable answer. */
 const CALLS_AT_MOST = 2;
 
 /**
- * Has a tree judged in a fresh checkout, in which the files that instruct an agent are those of the start. Never
- * rejects: what is in the way of a verdict is an answer as well.
+ * Lets a judge examine a tree in a fresh checkout. There, files that instruct an agent are as they were at the start.
+ * Never rejects: an obstacle to a verdict is returned as an answer, too.
  */
 export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
@@ -85,7 +85,10 @@ export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<Judg
   }
 }
 
-/** What the calls of a judge have used so far, also if what follows them fails. */
+/**
+ * What the calls of a judge have used so far. It is kept outside of the calls, so that it counts even if a later step
+ * fails.
+ */
 interface Spent {
   calls: number;
   usage: Usage;
@@ -120,7 +123,7 @@ async function judgeInCheckout(
   }
 }
 
-/** Removes a checkout. One that stays is no reason to lose a verdict that was paid for. */
+/** Removes a checkout. If that fails, it only warns: a verdict that was paid for must not be lost. */
 function removeOrWarn(
   { remove, folder }: Pick<FreshCheckout, 'remove' | 'folder'>,
   warn: (sentence: string) => void,
@@ -132,7 +135,7 @@ function removeOrWarn(
   }
 }
 
-/** A claim whose checkout stands. */
+/** A claim with the checkout that was made for it. */
 interface PlacedClaim extends JudgedClaim {
   readonly place: CheckPlace;
   readonly below: string;
@@ -174,7 +177,7 @@ async function askTwice(
   }
 }
 
-/** What is wrong with an answer, and whether it is of no use to ask again. */
+/** What is wrong with an answer, and whether asking again is useless. */
 interface Unread {
   readonly kind: 'none';
   readonly why: string;
@@ -200,7 +203,7 @@ function readFacts(
   return { ...answer, trouble: { kind: 'no-verdict' }, isFinal: false };
 }
 
-/** A limit, a login and a stop stay as they are when the judge is asked again. */
+/** Returns what kept the judge from answering. Asking again does not help after a limit, a failed login or a stop. */
 function troubleOf(outcome: Outcome): Pick<Unread, 'trouble' | 'isFinal'> {
   switch (outcome.kind) {
     case 'stopped':
@@ -239,7 +242,7 @@ function noVerdict(
   return { verdict: { ...verdict, cost_usd: asked.usage.cost_usd }, ...asked, trouble };
 }
 
-/** Two words of a list would be guessed; what only has to differ from all that lies in the tree is a number. */
+/** Returns a code that the answer must repeat. It is random, so that no text in the tree can contain it. */
 function newNonce(): string {
   return `verdict-${Array.from({ length: 3 }, () => randomInt(36 ** 4).toString(36)).join('')}`;
 }
@@ -263,7 +266,7 @@ async function runJudge(
       ...AGENTS[judge.agent].judging?.variables?.(plan.env),
       TMPDIR: place.temporary,
     },
-    // Its processes are its own: whatever ends it leaves those of the run alone.
+    // The judge gets its own run id, so that ending its processes does not end those of the run.
     runId: randomUUID(),
     taskId: plan.taskId,
     maxIterations: policy.maxIterations,
@@ -294,7 +297,9 @@ async function runJudge(
   }
 }
 
-/** Returns how the judge is started in its checkout; a schema that it takes as a file lies beside. */
+/**
+ * Returns how the judge is started in its checkout. A schema that it takes as a file is written next to the checkout.
+ */
 function kindIn({ plan, judge, place, sandbox, kindOf }: PlacedClaim): AgentKind {
   const schemaFile = path.join(place.temporary, 'verdict-schema.json');
   return judgeKind({

@@ -6,7 +6,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Resolves to the newest commit on the branch of a task; null if ralph has committed nothing of it. */
+/** Resolves to the newest commit on the branch of a task; null if ralph has committed nothing for the task. */
 export async function commitOfTask(
   { git: { branches } }: TaskState,
   { cwd, gitEnv: env }: RunPlan,

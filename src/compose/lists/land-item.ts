@@ -25,15 +25,15 @@ interface ItemToLand {
   readonly state: TaskState;
   readonly paths: TaskPaths;
   readonly place: SealedPlace & Pick<TaskToLand, 'vault' | 'keyFile'>;
-  /** Absolute path of the list; null if it is no file. */
+  /** Absolute path of the list; null if the list is not a file. */
   readonly list: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Aborts once ralph is to stop: then nothing lands any more. */
+  /** Aborts when ralph is to stop: then nothing more lands. */
   readonly signal: AbortSignal;
   readonly warn: (sentence: string) => void;
 }
 
-/** Both are null if the item worked where the list lies, or had nothing to land. */
+/** `onto` and `commit` are null if the item worked in the folder of the list, or had nothing to land. */
 interface Landed {
   readonly kind: 'landed';
   readonly onto: string | null;
@@ -53,10 +53,13 @@ export type ItemLanding =
       readonly hint: string;
     };
 
-/** How often a branch may move while the checks run. */
+/** How often a landing is tried if its branch moves while the checks run. */
 const MOST_TRIES = 5;
 
-/** Lands the completed task of an item on the branch at which it began; a task without a work tree of its own has nothing to land. */
+/**
+ * Lands the completed task of an item on the branch at which it began; a task without its own work tree has nothing to
+ * land.
+ */
 export async function landItem(item: ItemToLand): Promise<ItemLanding> {
   const { state, paths, place, list, env, signal, warn } = item;
   const { task_id: taskId } = state;
@@ -89,7 +92,7 @@ export async function landItem(item: ItemToLand): Promise<ItemLanding> {
       if (!('exitCode' in Object(error))) throw error;
       return { end: { kind: 'refused', why: { kind: 'failed', why: messageOf(error) } } } as const;
     });
-    // A claim that nothing holds back may still have left its work where nothing lands from, such as on another branch.
+    // The claim was accepted, but the work may be somewhere else, for example on another branch.
     if (end.kind === 'nothing-new' && end.isEmpty && !stored.settings.acceptEmpty) {
       return refused({ kind: 'empty', branch: tree?.branch ?? '' });
     }
@@ -100,14 +103,14 @@ export async function landItem(item: ItemToLand): Promise<ItemLanding> {
   }
 }
 
-/** Returns the folder of a completed task, which may have come into the history before its state. */
+/** Returns the folder of a completed task, which may already be in the history although the state is not. */
 function folderOf(paths: TaskPaths, taskId: string): string {
   return existsSync(paths.folder) ? paths.folder : inHistory(paths, taskId).folder;
 }
 
 /**
  * Returns the landing of a task whose branch is gone: it was removed after a landing, or because there was nothing to
- * land. Resolves to null if the branch is there, or if its work has still to be looked for.
+ * land. Resolves to null if the branch exists, or if the work still has to be searched for.
  */
 async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed | null> {
   const { task_id: taskId } = state;
@@ -121,14 +124,15 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   const { base, onto } = tree;
   const commit = await earlierLanding({ ...place, base, taskId }, refOf(onto));
   if (commit !== null) return { kind: 'landed', onto, commit };
-  // Snapshots say whether there was something to land. Without them, that ralph has removed its work tree does.
+  // A task with snapshots is examined through them. Without snapshots, a work tree that ralph has removed means that
+  // nothing was left to land.
   if (state.git.snapshots !== null || existsSync(tree.path)) return null;
   const { settings } = requireStoredRun(folderOf(paths, taskId), state);
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;
 }
 
 /**
- * Opens a completed task again, and tells its agent why its work could not land. Rejects with
+ * Opens a completed task again, and leaves a hint that tells its agent why the work could not land. Rejects with
  * `TaskAlreadyActiveError`, or with the system's error.
  */
 export async function returnItem(

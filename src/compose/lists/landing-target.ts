@@ -8,28 +8,28 @@ import { asText } from '../../effects/git/tree-path.ts';
 import { UsageError } from '../../errors.ts';
 
 interface TargetRequest {
-  /** The folder for which the list is worked on. */
+  /** The folder in which the list is worked on. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly list: string;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];
-  /** The branch that an earlier run has made, if any. */
+  /** The branch that an earlier run made for this list; undefined if there is none. */
   readonly known: string | undefined;
 }
 
 /** The branch on which the items of a list land. */
 export interface LandingTarget {
-  /** Without `refs/heads/`. */
+  /** The name of the branch, without `refs/heads/`. */
   readonly branch: string;
-  /** Whether ralph made it for the list, now or earlier. */
+  /** Whether ralph made the branch for the list, now or earlier. */
   readonly isOwn: boolean;
   readonly sentence: string;
 }
 
 /**
- * Finds the branch on which the items of a list land: the one that is checked out, or one of the list's own where that
- * is protected or there is none. Rejects with a `UsageError` where nothing can land.
+ * Finds the branch on which the items of a list land: the current branch, or the list's own branch if the current one
+ * is protected or HEAD is on no branch. Rejects with a `UsageError` if nothing can land.
  */
 export async function landingTarget(request: TargetRequest): Promise<LandingTarget> {
   const { cwd, env, list, protect, known } = request;

@@ -14,32 +14,38 @@ type Change = (state: ListState) => ListState;
 
 /** The outside world that a book needs. */
 export interface BookPorts {
-  /** Absolute path of the file; null if the list is no file. */
+  /** Absolute path of the list's file; null if the list is not a file. */
   readonly file: string | null;
   readonly source: ListSource;
-  /** The list as people name it. */
+  /** The name of the list that people are shown. */
   readonly shown: string;
   readonly sections: readonly string[];
   readonly taskIdOf: (item: string) => string;
   readonly save: (state: ListState) => Promise<void>;
-  /** Returns the folder of the logs of a task. */
+  /** Returns a task with the folder of its logs; null if there is no such task. */
   readonly find: (taskId: string) => { readonly folder: string } | null;
   readonly report: (change: ChangedList) => void;
 }
 
-/** What is known when the next item is chosen. */
+/** The next item, with its record for the state of the list. */
 interface Chosen {
   readonly item: ListItem;
   readonly record: ItemRecord;
 }
 
-/** The file of a list and what is known of its items. Every change is made in turn, and none before it is saved. */
+/** The file of a list and the state of its items. Changes are made one after the other, each only once it is saved. */
 export interface ListBook {
   readonly state: () => ListState;
-  /** The list as it has to be: no agent's word for it while one is at work. Throws a `UsageError`. */
+  /**
+   * Returns the list as ralph knows it: while agents are at work, their changes to the file do not count. Throws a
+   * `UsageError`.
+   */
   list(): TaskList;
   record(change: Change): Promise<void>;
-  /** Begins with an item: from now on its agent may do anything to the file, which was `text`. */
+  /**
+   * Records that an item begins. Its agent may do anything to the file from now on, so `text`, the list before that, is
+   * kept.
+   */
   enter(id: string, text: string): Promise<void>;
   enterNext(
     choose: (
@@ -47,11 +53,14 @@ export interface ListBook {
       known: { readonly state: ListState; readonly atWork: ReadonlySet<string> },
     ) => Chosen | null,
   ): Promise<(Chosen & { readonly list: TaskList }) | null>;
-  /** Ends with an item whose agent has not been started. */
+  /** Records that work on an item is over, though its agent was not started. */
   leave(id: string, change?: Change): Promise<void>;
-  /** Ends with an item: puts back what agents did to the list, and ticks the item if it is done. */
+  /** Records the end of an item: undoes what agents did to the list, and ticks the item if it is done. */
   settle(item: ListItem, change?: Change, isDone?: boolean): Promise<void>;
-  /** Puts back what agents did to the list of which nothing is at work any more: from now on only a person changes it. */
+  /**
+   * Undoes what agents did to the list when no item is being worked on any more. From then on, every change counts as a
+   * person's.
+   */
   close(): Promise<void>;
 }
 
@@ -67,10 +76,10 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
   const same: Change = (known) => known;
   const list = (): TaskList =>
     state.before === null ? ports.source.last(state) : listOf(ports, state.before);
-  /** The list to keep while others are at work. */
+  /** Returns the text to keep, which is needed only while other items are being worked on. */
   const kept = (text: string | null): string | null => (atWork.size === 0 ? null : text);
 
-  /** Brings the file into the shape that the end of an item demands, and says what agents did to it. */
+  /** Writes the file as it has to be after an item's end, and reports what agents did to it. */
   const settleFile = async (item: ListItem | null, isDone: boolean): Promise<string | null> => {
     const { file } = ports;
     if (file === null) return null;
@@ -83,7 +92,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
     const kin = now.items.find(({ id }) => id === item?.id);
     const text = isDone ? withEdits(now.text, kin?.tick ?? []) : now.text;
     const hasChanged = !('text' in found) || found.text !== text;
-    // A tick that is there already was ralph's own, before it was killed.
+    // If the tick is already there, ralph itself wrote it before it was killed.
     const isOwn = 'text' in found && isDone && found.text === text;
     if (!isOwn && (what === 'put-back' || what === 'marks-put-back')) {
       const folder = item && (ports.find(ports.taskIdOf(item.id))?.folder ?? null);
@@ -119,7 +128,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
       inTurn(async () => {
         atWork.delete(id);
         const next = change(state);
-        // What an earlier run left of another item's agent is still to be looked at.
+        // The agent of another item, left by an earlier run, may have changed the file, so the text is still needed.
         const isLast = atWork.size === 0 && !next.items.some((each) => isAnother(each, id));
         await save({ ...next, before: isLast ? null : state.before });
       }),
@@ -142,7 +151,7 @@ function isAnother({ id, state }: ItemRecord, than: string): boolean {
   return state === 'working' && id !== than;
 }
 
-/** Keeps the list as the agent left it. Returns the path; null if it could not be written. */
+/** Saves a copy of the list as the agent left it. Returns the path; null if it could not be written. */
 function keepChanged(folder: string, file: string, text: string): string | null {
   const kept = path.join(folder, `list-${path.basename(file)}`);
   try {

@@ -12,14 +12,17 @@ import type { StopRequests } from '../../loop/ports.ts';
 
 /** How a command of a list ended. */
 export type CommandEnd =
-  /** `output`: its standard output. */
+  /** `output` is the command's standard output. */
   | { readonly kind: 'passed'; readonly output: string }
-  /** `why`: a clause with its last line. `isBroken`: it said nothing about an item, since it could not run. */
+  /**
+   * `why` is a clause with the command's last line. `isBroken`: the command could not run, so its failure says nothing
+   * about an item.
+   */
   | { readonly kind: 'failed'; readonly why: string; readonly isBroken: boolean }
-  /** A person has stopped ralph meanwhile. */
+  /** A person stopped ralph while the command ran. */
   | { readonly kind: 'stopped' };
 
-/** What a command of a list is given beside the user's environment. */
+/** What a command of a list gets in addition to the user's environment. */
 interface Given {
   readonly variables?: Readonly<Record<string, string>>;
   readonly input?: string;
@@ -32,15 +35,15 @@ export type RunListCommand = (
   given?: Given,
 ) => Promise<CommandEnd>;
 
-/** A tracker on the network may take its time for many pages. */
+/** The limit for a command. A tracker on the network may need time for many pages. */
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_OUTPUT_BYTES = 16 * MB;
-/** By these exit codes a shell says that it could not start a program. */
+/** With these exit codes, a shell reports that it could not start a program. */
 const NOT_STARTED = [126, 127];
 
 /**
- * Returns what runs the commands of a list; `ofList` are variables for each of them. Programs of the work tree are not found by their names: an agent could put
- * its own in the place of `gh`.
+ * Returns a function that runs the commands of a list; each command gets the variables `ofList`. Programs in the work
+ * tree are not found by name: an agent could write its own `gh` there.
  */
 export function listCommands(
   plan: RunPlan,
@@ -77,7 +80,7 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-/** Keeps what a command prints, up to a limit. */
+/** Collects what a command prints, up to a limit. */
 function gather() {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -18,17 +18,18 @@ import { TaskAlreadyActiveError } from '../../task-errors.ts';
 import { holdName } from '../rescue/shared-runs.ts';
 import { listOf } from './list-source.ts';
 
-/** The word in the name of a list's note. */
+/** The word that marks the note of a list in its file name. */
 const NOTE_REASON = 'LIST';
 
-/** Resolves a path, but for the file itself: a link in its place is refused later. */
+/** Resolves the links in a path, except for the file itself: a link in its place is refused later. */
 export function listFileAt(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   return path.join(realPath(path.dirname(file)), path.basename(file));
 }
 
 /**
- * Reads a list that a person named, or what is kept of it while an item is being worked on. Throws a `UsageError`.
+ * Reads a list that a person named; while an item is being worked on, the kept text of the list (`before`) is read
+ * instead. Throws a `UsageError`.
  */
 export function requireList(
   file: string,
@@ -44,7 +45,9 @@ export function requireList(
   return listOf({ shown, sections }, found.text);
 }
 
-/** Reads what is known of a list. Throws a `UsageError` if somebody else wrote it, or it is about another list. */
+/**
+ * Reads the stored state of a list. Throws a `UsageError` if somebody else wrote it, or if it belongs to another list.
+ */
 export function requireListState(
   place: SealedPlace,
   { list: name, file: named, sections }: Pick<ListState, 'list' | 'file' | 'sections'>,
@@ -64,7 +67,7 @@ export function requireListState(
   ]);
 }
 
-/** Refuses a list whose ids belong to something else than the ones that are known. Throws a `UsageError`. */
+/** Throws a `UsageError` if the stored ids come from another source than this list (such as another repository). */
 export function requireSameOrigin(
   place: SealedPlace,
   { list, items, origin: known = '' }: ListState,
@@ -89,12 +92,12 @@ export function requireSameOrigin(
   ]);
 }
 
-/** Returns the plan of an item's task, which knows the list where it works. */
+/** Returns the plan of an item's task, with the path of the list in the task's work tree. */
 export function planOfItem(plan: RunPlan, list: string): RunPlan {
   return { ...plan, policy: withPolicy(plan.policy, { list: inOwnTree(plan.workTree, list) }) };
 }
 
-/** Holds a list, so that one process works on it. Rejects with a `TaskAlreadyActiveError`. */
+/** Locks a list, so that only one process works on it. Rejects with a `TaskAlreadyActiveError`. */
 export async function holdList(
   { stateDir }: SealedPlace,
   list: string,
@@ -106,7 +109,7 @@ export async function holdList(
   throw new TaskAlreadyActiveError(list, 'another ralph work', sentence);
 }
 
-/** The lists of a state folder, with what is known of them. Never throws. */
+/** Returns the lists that a state folder knows, with their stored states. Never throws. */
 export function knownLists(
   place: SealedPlace,
 ): readonly { readonly state: ListState; readonly list: TaskList | null }[] {
@@ -117,7 +120,7 @@ export function knownLists(
   });
 }
 
-/** Writes the note that nothing more of a list can be started. Rejects with the system's error. */
+/** Writes the note which says that no more items of a list can be started. Rejects with the system's error. */
 export function writeListNote(
   vault: string,
   list: string,
@@ -128,7 +131,7 @@ export function writeListNote(
   return writeNote({ folder, reason: NOTE_REASON, taskId: list, at, text });
 }
 
-/** Removes the note of a list that is done. */
+/** Removes the note of a list. */
 export function removeListNote(vault: string, list: string): void {
   for (const { file, reason, taskId } of openNotes(vault)) {
     if (reason === NOTE_REASON && taskId === list) rmSync(file, { force: true });

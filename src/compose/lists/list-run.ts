@@ -9,18 +9,18 @@ import type { ItemLanding } from './land-item.ts';
 import type { BookPorts } from './list-book.ts';
 import type { ItemCalls } from './list-source.ts';
 
-/** The task of an item, as the state folder has it. */
+/** The task of an item, as the state folder shows it. */
 interface ItemTask {
-  /** Whether this user's ralph wrote the state: one that somebody else wrote ticks nothing. */
+  /** Whether this user's ralph wrote the state. A state that somebody else wrote must not tick the item. */
   readonly isOwn: boolean;
   readonly startedAt: string;
-  /** `live`, the status in which it ended, or another shown state. */
+  /** `live`, the status with which the task ended, or another state that `ralph status` shows. */
   readonly standing: string;
-  /** Whether a kill came before all of its end was written; then a resume finishes that, without an agent. */
+  /** Whether ralph was killed before it had written the whole end. A resume then completes the end without an agent. */
   readonly isHalfEnded: boolean;
   readonly exitReason: string | null;
   readonly evidence: Evidence | null;
-  /** Whether it would end at once if it went on. */
+  /** Whether the task would end at once if it were resumed. */
   readonly isUsedUp: boolean;
   readonly folder: string;
 }
@@ -36,7 +36,7 @@ export interface ItemRun {
 export interface StartedItem {
   readonly item: ListItem;
   readonly taskId: string;
-  /** Its place among the items that count, from 1, and how many there are. */
+  /** The item's place among the items that count, from 1. `count` is the number of these items. */
   readonly place: number;
   readonly count: number;
   readonly done: readonly DoneItem[];
@@ -51,15 +51,15 @@ export interface ListPorts extends BookPorts {
   readonly find: (taskId: string) => ItemTask | null;
   /** Resolves to the commit with the work of a task; null if it has none. */
   readonly commitOf: (taskId: string) => Promise<string | null>;
-  /** Runs the task of an item from its beginning. A number is the exit code of what keeps all items from starting. */
+  /** Runs a new task for an item. A number is the exit code of a cause that keeps all items from starting. */
   readonly start: (started: StartedItem) => Promise<ItemRun | number>;
-  /** Goes on with the task of an item; null if it turns out to be completed. */
+  /** Resumes the task of an item; null if the task turns out to be completed. */
   readonly resume: (taskId: string) => Promise<ItemRun | number | null>;
-  /** Lands what a completed task did, one task at a time. */
+  /** Lands the work of a completed task, one task at a time. */
   readonly land: (taskId: string) => Promise<ItemLanding>;
-  /** Goes on with a completed task whose landing failed, and tells its agent why. */
+  /** Continues a completed task whose landing failed, and tells its agent why it failed. */
   readonly goBack: (taskId: string, hint: string) => Promise<ItemRun | number | null>;
-  /** Takes back what a task has changed where the list lies. Never rejects. */
+  /** Undoes what a task has changed in the folder of the list. Never rejects. */
   readonly undo: (taskId: string) => Promise<UndoneItem>;
   readonly report: (event: ListEvent) => void;
   readonly stops: StopRequests;
@@ -69,20 +69,20 @@ export interface ListPorts extends BookPorts {
 export interface ListEnd {
   readonly exitCode: number;
   readonly state: ListState;
-  /** The list at the end, without the items that were not there when the run began. */
+  /** The list at the end, without items that were added during the run. */
   readonly list: TaskList;
-  /** How many items there are that were not there when the run began. */
+  /** How many items were added during the run. */
   readonly added: number;
   /** How many items were ticked without a proof. */
   readonly unproven: number;
-  /** Whether something kept items from starting that could have been started. */
+  /** Whether the run ended although more items could have been started. */
   readonly isCut: boolean;
   /** How many items were ticked. */
   readonly ticked: number;
-  /** How many items somebody else has. */
+  /** How many items were left to others, who have claimed them. */
   readonly left: number;
-  /** Why a person has to look at items that are not blocked, by their ids: clauses. */
+  /** The reasons (clauses) why a person has to look at items that are not blocked, by the items' ids. */
   readonly unsettled: ReadonlyMap<string, string>;
-  /** The sentence about a command of the list that failed; null if none did. */
+  /** The sentence about a command of the list that failed; null if no command failed. */
   readonly failure: string | null;
 }

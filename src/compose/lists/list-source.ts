@@ -14,11 +14,11 @@ import type { CommandEnd, RunListCommand } from './list-commands.ts';
 export interface ListSource {
   /** Reads the list. Rejects with a `UsageError` or a `ListCommandError`. */
   read(state: ListState): Promise<TaskList>;
-  /** Returns the list as it was read last, with what ralph has done since. */
+  /** Returns the list as it was last read, with the changes that ralph has made since. */
   last(state: ListState): TaskList;
-  /** The items that a run may come to, beside those of the list as it was when it began. */
+  /** The ids of items that a run may start later, in addition to those of the list when the run began. */
   readonly known: ReadonlySet<string>;
-  /** Whether an item asks for other work than when the run began. */
+  /** Whether an item now asks for other work than when the run began. */
   hasChanged(item: ListItem): boolean;
 }
 
@@ -33,11 +33,11 @@ export function fileSource(place: {
     if ('text' in found) return listOf(place, found.text);
     throw new UsageError([`${place.shown} expects a list that can be read; ${found.problem}.`]);
   };
-  // An agent may write what it likes into a new item.
+  // No item is known in advance, because an agent may write anything into a new item of the file.
   return { read: async () => now(), last: now, known: new Set(), hasChanged: () => false };
 }
 
-/** Reads the text of a file with a list. Throws a `UsageError`. */
+/** Parses the text of a list file. Throws a `UsageError`. */
 export function listOf(
   { shown, sections }: { readonly shown: string; readonly sections: readonly string[] },
   text: string,
@@ -47,26 +47,26 @@ export function listOf(
   return read.list;
 }
 
-/** Who is asked for an item, and who is told that one is done; null if nobody is. */
+/** The commands that claim an item and that report an item as done; null if there is no such command. */
 export interface ItemCalls {
   readonly claim: ((item: ListItem, taskId: string) => Promise<CommandEnd>) | null;
   readonly done: ((record: ItemRecord) => Promise<CommandEnd>) | null;
 }
 
-/** A list that is no file. */
+/** A list that a command prints. */
 export interface PrintedList {
   /** `github`, `beads` or `from`. */
   readonly name: string;
-  /** The list in words, for problems. */
+  /** The name of the list in error messages. */
   readonly shown: string;
   readonly commands: SourceCommands;
-  /** The label of the issues; null if they need none. */
+  /** The label that the issues must have; null if none is needed. */
   readonly label: string | null;
   readonly sections: readonly string[];
   readonly run: RunListCommand;
 }
 
-/** Has a list printed. Rejects with a `UsageError` or a `ListCommandError`. */
+/** Runs the command that prints a list, and parses the output. Rejects with a `UsageError` or a `ListCommandError`. */
 export async function printList(
   { name, shown, commands, label, sections, run }: PrintedList,
   stops: StopRequests,
@@ -85,12 +85,15 @@ export async function printList(
   return read.list;
 }
 
-/** Whether a claim takes an item off a list. GitHub lists issues by their label, also those that somebody works on. */
+/** Whether a claimed item disappears from the list. GitHub lists issues by label, even those that somebody works on. */
 export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
   return name !== 'github';
 }
 
-/** Returns the source of a list that was `printed` when the run began, and may come to what was `known` then. */
+/**
+ * Returns the source of a list that was `printed` when the run began. `known` are ids of items that may be started
+ * later.
+ */
 export function printedSource(
   list: PrintedList,
   printed: TaskList,
@@ -108,7 +111,7 @@ export function printedSource(
       return was !== undefined && !asksTheSame(was, item);
     },
     async read(state) {
-      // A person who has stopped ralph does not wait for a tracker.
+      // After a stop nothing is fetched, so that a person need not wait for a tracker.
       if (stops.signal.aborted) return last(state);
       const now = await printList(list, stops).catch((error: unknown) => {
         if (!(error instanceof UsageError)) throw error;
@@ -130,7 +133,7 @@ export function printedSource(
   };
 }
 
-/** Returns the calls to the commands of a person. */
+/** Returns functions that run the user's commands for an item: to claim it, and to report that it is done. */
 export function itemCalls(
   { claim, done }: Pick<SourceCommands, 'claim' | 'done'>,
   run: RunListCommand,

@@ -10,22 +10,25 @@ import { UsageError } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { type PrintedList, printList } from './list-source.ts';
 
-/** A list as it was printed before a run begins. `run` stays with what it was about. */
+/** A list as it was printed before a run begins. Its `run` always uses the repository of that time. */
 export interface PrintedFirst extends PrintedList {
   readonly first: TaskList;
-  /** The items that the run may come to beside these. */
+  /** The ids of items that the run may start later, in addition to those of `first`. */
   readonly known: ReadonlySet<string>;
-  /** What the ids belong to. */
+  /** What the ids belong to, for example the repository of the issues. */
   readonly origin: string;
 }
 
-/** Has a list printed before the first item begins. `known` prints what also belongs to it; null if nothing does. */
+/**
+ * Fetches a list before the first item begins. `known` is a command that prints items which belong to the list, too;
+ * null if there is none.
+ */
 export async function printFirst(
   list: PrintedList,
   known: string | null,
   plan: Pick<RunPlan, 'cwd' | 'vault' | 'env'>,
 ): Promise<PrintedFirst> {
-  // A signal that ended ralph alone would leave the command running.
+  // Signals are watched, because one that ended only ralph would leave the command running.
   const stops = watchSignals();
   try {
     const first = await printList(list, stops);
@@ -44,7 +47,8 @@ export async function printFirst(
       known: new Set(all.items.map(({ id }) => id)),
       origin: originOf(list, first, plan),
       async run(command, stop, given = {}) {
-        // `bd` runs its hooks outside of the sandbox, and an agent can write them.
+        // `bd` runs its hooks outside the sandbox, and an agent can write them. So it is not run if its files have
+        // changed.
         const changed = changedBeadsFile(before, steering());
         if (changed === null) {
           const variables = { ...given.variables, ...ofList };
@@ -66,7 +70,7 @@ function originOf(
 ): string {
   if (name === 'github') return repository ?? '';
   if (name !== FROM) return path.relative(vault, findGitAbove(cwd) ?? cwd) || '.';
-  // The command may have a token in it.
+  // Only a hash is kept, because the command may contain a token.
   return sha256Of(JSON.stringify([commands.list, ...sections]));
 }
 
@@ -76,7 +80,7 @@ async function requireHostOfRemotes(
   { env }: Pick<RunPlan, 'env'>,
   stops: StopRequests,
 ): Promise<void> {
-  // A person who names the host or the repository needs no remote.
+  // If a person names the host or the repository, the remotes do not matter.
   if (repository === undefined || env.GH_HOST !== undefined || env.GH_REPO !== undefined) return;
   const remotes = await run('git remote -v', stops);
   const [host = ''] = repository.split('/');

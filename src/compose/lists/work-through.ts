@@ -29,12 +29,12 @@ import type { ItemRun, ListEnd, ListPorts } from './list-run.ts';
  *                                           └── it cannot ◄──┘              │
  *   done, or blocked ◄──────────────────────────────────────────────────────┘
  *
- * A list that is no file has no ticks: what is saved says that ralph has done an item. After that ralph tells the source
- * of the list. If this fails, the next run tells it.
+ * A list that is not a file has no ticks: the saved state says which items ralph has done. After saving it, ralph
+ * reports the item as done to the source of the list. If this fails, the next run reports it.
  *
- * The next run finds an item that is `working`, and looks at its task: one that has completed lands and is ticked
- * without an agent, one that has failed is blocked, any other goes on. A task that worked where the list lies has
- * nothing to land.
+ * If the next run finds an item that is `working`, it looks at the item's task: the work of a completed task lands and
+ * the item is ticked without an agent; the item of a failed task is blocked; any other task is resumed. A task that
+ * worked in the folder of the list has nothing to land.
  */
 
 const NOT_OWN = 'was not written by you here';
@@ -48,13 +48,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   let failure: string | null = null;
   let unproven = 0;
   let ticked = 0;
-  /** The exit code of what ends the list before nothing more can be started. */
+  /** The exit code if something ends the run while more items could be started; else null. */
   let code: number | null = null;
   const start = book.list();
   const there = new Set([...source.known, ...start.items.map(({ id }) => id)]);
   const isThere = ({ id }: ListItem): boolean => there.has(id);
   const working = begun.items.filter(({ state }) => state === 'working');
-  /** Whether something has ended since a list that is no file was read. */
+  /** Whether a job has ended since the list was last read (only for a list that is not a file). */
   let isStale = working.length > 0;
 
   const finish = async (
@@ -108,7 +108,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     await tell(done);
   };
 
-  /** Tells the source of an item that it is done, unless that was done, or nobody is to be told. */
+  /** Reports to the source that an item is done, unless it was already told or there is no command for that. */
   const tell = async (record: ItemRecord): Promise<void> => {
     if (calls.done === null || record.told !== false || record.state !== 'done') return;
     const end = await calls.done(record);
@@ -126,15 +126,18 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Takes the record of an item away. One that a source may have been asked for stays: it may not be printed again. */
+  /**
+   * Removes the record of an item. For a list that is not a file the record stays as `open`: the item may be claimed,
+   * and then it may not be printed again.
+   */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
   /**
-   * Asks for an item, and does without it if somebody else has it, or if nobody can be asked (`isBroken`). Resolves to the
-   * exit code of what ends the list, or to whether ralph has the item.
+   * Claims an item. Calls `doWithout` if somebody else has the item, or if the command cannot run (`isBroken`).
+   * Resolves to whether ralph has the item, or to the exit code if the run has to end.
    */
   const claim = async (
     item: ListItem,
@@ -155,7 +158,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return false;
   };
 
-  /** Reads a list that is no file again after something has ended. */
+  /** Fetches a list that is not a file again if a job has ended since. */
   const readAgain = async (): Promise<void> => {
     if (file !== null || !isStale) return;
     isStale = false;
@@ -168,7 +171,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Lands an item whose task is complete, and ticks it. A landing that fails goes back to its task. */
+  /** Lands the work of an item's completed task, and ticks the item. If the landing fails, the task may continue. */
   const land = async (
     item: ListItem,
     record: ItemRecord,
@@ -202,7 +205,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Goes on after a task was resumed. */
+  /** Continues with an item after its task was resumed. */
   const carryOn = async (
     item: ListItem,
     record: ItemRecord,
@@ -214,13 +217,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return ran;
   };
 
-  /** Chooses the next item and makes it one that is being worked on. Resolves to null if none can start now. */
+  /** Chooses the next item and marks it as being worked on. Resolves to null if no item can start now. */
   const begin = async (): Promise<Job | null> => {
     await readAgain();
     if (code !== null || ports.stops.cause() !== null) return null;
     let wasClaimed = false;
     const begun = await book.enterNext((list, { state, atWork }) => {
-      // What this run works on: what was asked for, and was there when it began.
+      // This run works only on items that were asked for and existed when it began.
       const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
       const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
       const only = new Set(items.filter(isMeant).map(({ id }) => id));
@@ -256,7 +259,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const started = { item, taskId: record.task_id, place, count: wanted.length, done };
     return async () => {
       const has = await claim(item, record, (isBroken) =>
-        // What ralph has claimed before is listed for nobody else.
+        // An item that ralph claimed earlier is no longer listed for others, so its record stays.
         book.leave(
           item.id,
           isBroken || wasClaimed ? unbegun(record) : (state) => withoutRecord(state, item.id),
@@ -270,14 +273,14 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     };
   };
 
-  /** Looks at an item that an earlier run has left. Resolves to null if there is nothing to do. */
+  /** Looks at an item that an earlier run left unfinished. Resolves to null if there is nothing to do. */
   const leftBehind = async (record: ItemRecord): Promise<{ job: Job; isOver: boolean } | null> => {
     const { id, task_id: taskId } = record;
     const task = ports.find(taskId);
     const item = start.items.find((each) => each.id === id);
     const isOfRecord = task !== null && task.startedAt !== record.earlier;
     if (item === undefined || !isOfRecord) {
-      // It had not begun, or nobody wants it any more.
+      // The item's task had not begun, or the item is no longer on the list.
       await book.leave(id, unbegun(record));
       return null;
     }
@@ -287,7 +290,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     if (item.standing !== 'open') {
-      // A person has decided it meanwhile. What is kept of the list may be about another item.
+      // A person has changed the item's mark meanwhile. The kept text stays, since it may be needed for another item.
       await book.record((state) => withoutRecord(state, id));
       return null;
     }
@@ -297,7 +300,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const { standing, exitReason, evidence, isHalfEnded } = task;
     if (standing === 'live') throw new TaskAlreadyActiveError(taskId, 'it is at work');
     if (!isMeant) {
-      // It goes on later, but what its agent did to the list must not count until then.
+      // The item is continued in a later run, but its agent's changes to the list must not count until then.
       await book.settle(item);
       return null;
     }
@@ -307,7 +310,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     await book.enter(id, start.text);
     const job: Job = async () => {
       if (known !== null) return carryOn(item, record, known, evidence);
-      // Somebody else may have it by now. Its task stays as it is.
+      // Somebody else may have claimed the item by now. Then its task stays as it is.
       const has = isOver || (await claim(item, record, () => book.settle(item)));
       if (has !== true) return has === false ? null : has;
       return carryOn(item, record, await ports.resume(taskId), evidence);
@@ -315,7 +318,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return { job, isOver };
   };
 
-  /** Ticks a blocked item whose task a person has brought to its end, if it lands. */
+  /** Ticks a blocked item if a person has brought its task to completion and the work lands. */
   const takeUp = async (record: ItemRecord): Promise<null> => {
     const task = ports.find(record.task_id);
     const item = book.list().items.find(({ id }) => id === record.id);
@@ -335,7 +338,8 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       standing === 'done' && (file !== null || isWanted) ? [id] : [],
     ),
   );
-  // A person may have opened an item of a file again, or withdrawn one of another list.
+  // Items that are no longer done are skipped: a person may have opened an item of a file again, or withdrawn an item
+  // of another list.
   for (const record of begun.items) {
     if (code === null && done.has(record.id)) await tell(record);
   }
@@ -370,7 +374,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   return { exitCode, state, list, isCut: cut !== null, ...counts, failure };
 }
 
-/** Works on an item to its end. Resolves to the exit code of what ends the list, or to null. */
+/** Works on an item to its end. Resolves to an exit code if the whole run has to end, else to null. */
 type Job = () => Promise<number | null>;
 
 const COMPLETED = { status: 'completed', exitReason: 'completed' } as const;
