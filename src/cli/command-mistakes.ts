@@ -5,7 +5,10 @@ import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { ralphCommand, shellQuote } from '../printed-command.ts';
 
-/** Returns 0 after help or version. For commander's other errors, throws a `UsageError` that says what helps. */
+/**
+ * Returns 0 if commander has printed the help or the version. For commander's other errors, throws a `UsageError` that
+ * says what to do.
+ */
 export function explainCommander(
   error: unknown,
   program: Command,
@@ -19,7 +22,7 @@ export function explainCommander(
   throw new UsageError([mistake(error, command, names, argv)]);
 }
 
-/** Throws a `UsageError` for `ralph help` with an unknown command: commander would print the general help. */
+/** Throws a `UsageError` for `ralph help` with an unknown command, for which commander would print the general help. */
 export function refuseUnknownHelp(program: Command, [help, word]: readonly string[]): void {
   const names = namesOf(program);
   if (help !== 'help' || word === undefined || word.startsWith('-')) return;

@@ -29,13 +29,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Notes how a person starts this program. It is looked up when the first command is printed. */
+/** Records how a person starts this program. The words are looked up when the first command is printed. */
 function noteStart(): void {
   let folder: string;
   try {
     folder = process.cwd();
   } catch {
-    // The command says so itself.
+    // The working directory is gone. The command will report that.
     return;
   }
   let program: string | undefined;
@@ -49,18 +49,20 @@ function noteStart(): void {
   });
 }
 
-/** Prints without `process.stdout`: to open it takes longer than all the rest. Returns the exit code. */
+/** Prints without `process.stdout`, because opening that takes longer than everything else. Returns the exit code. */
 function printAtOnce(text: string): number {
   const bytes = Buffer.from(text);
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
   } catch {
-    // Nobody reads it.
+    // The reader has closed the pipe.
   }
   return 0;
 }
 
-/** Runs a command and loads only what it needs: a command that runs an agent needs no table of commands. */
+/**
+ * Runs a command and loads only the code that it needs: commands that run an agent do not need the table of commands.
+ */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
   const help = async (): Promise<number> => {
@@ -75,7 +77,7 @@ async function carryOut(argv: readonly string[]): Promise<number> {
   return load === undefined ? fromTable(argv) : (await load())(words, help);
 }
 
-/** The commands that read their own words, since they report all mistakes together. */
+/** The commands that read their own arguments, so that they can report all mistakes together. */
 const READING_WORDS = new Map([
   ['run', async () => (await import('./commands/run.ts')).runCommand],
   ['resume', async () => (await import('./commands/run.ts')).loadResume],

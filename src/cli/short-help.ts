@@ -1,4 +1,4 @@
-// What `-h` prints: what people use first, on one screen. `--help` has everything.
+// What `-h` prints: the commands and flags that people use first, on one screen. `--help` prints all.
 
 import { AGENT_NAMES } from '../core/agent/agents/agents.ts';
 
@@ -68,7 +68,7 @@ Example:
 ralph run --help lists all flags.
 `;
 
-/** Returns the short help that the words of a command line ask for with `-h`; null if they do not. */
+/** Returns the short help if a command line asks for it with `-h`; null otherwise. */
 export function shortHelp(argv: readonly string[]): string | null {
   const [name, ...words] = argv;
   if (name === '-h') return COMMANDS;

@@ -62,7 +62,8 @@ export async function startRun(
   const { leg } = options;
   const asked = options.stops ?? watchSignals();
   const stops = leg === undefined ? asked : legStops(asked, leg);
-  // What a stopped leg hands over may take until the end of `--drain-timeout`, which hurries it.
+  // No limit for git when a fleet's worker is stopped: it may hand over its work until `--drain-timeout` ends and
+  // hurries it.
   const gitLimits = createGitLimits({ stops, ...(leg === undefined ? {} : { closingMs: null }) });
   const running = gitLimits.keepIn(async () => {
     const sandbox = await sandboxOfRun(plan, {
@@ -70,7 +71,7 @@ export async function startRun(
       runId: driver.run_id,
       warn,
     });
-    // A run that only tells how the task ended starts nothing.
+    // A run that only announces how the task ended starts nothing, so nothing has to be checked.
     const isNeeded = options.resume?.announcesOnly !== true;
     const coming = { ...options, isNew: options.resume === undefined, signal: stops.signal };
     const { notices, opened } = isNeeded ? await requireStart(coming) : NOTHING_ASKED;
@@ -130,7 +131,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const inSandbox = plan.settings.sandbox === true;
   const kindOf = (name: AgentName) =>
     agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
-  // The first snapshot is part of the task's time, too; what a resume has left is known later.
+  // The deadline is set now, because the first snapshot is part of the task's time, too. The time left to a resumed
+  // task is known only later.
   run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs), run.clock.heldUpMs);
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
@@ -184,7 +186,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       const { whoJudges } = await import('./judge/who-judges.ts');
       warn(whoJudges(plan));
     }
-    // The last driver died after it saved these events and before it published them.
+    // The last process died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
     // The next save may overwrite the stored step that contains these events.
     await journal.sync();
@@ -242,7 +244,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       settler: settlerOf(run, start, sandbox),
       examiner: examinerOf(run, start, sandbox, () => childEnvironment(child, iteration)),
       observer,
-      // A leg runs it once the end of the task is stored.
+      // In a fleet, the worker runs the command for the end itself, once the end of the task is stored.
       commands: userCommands(verify, observer.run, leg === undefined ? runEnd : null, warn),
       keepProof: proofKeeper(run, keeper),
       moveToDone: taskFile.moveToDone,
@@ -272,7 +274,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   }
 }
 
-/** Has the end of the task's time end what git hangs in, also where no agent is at work. */
+/** Ends hanging git processes at the task's time limit, even if no agent is running. */
 function withDeadline(store: StateStore, { gitLimits, clock }: ClaimedRun): StateStore {
   const save: StateStore['save'] = (state, events) => {
     gitLimits.setDeadline(state.task.timeout_at, clock.heldUpMs);
@@ -281,7 +283,7 @@ function withDeadline(store: StateStore, { gitLimits, clock }: ClaimedRun): Stat
   return { ...store, save };
 }
 
-/** Outside a repository, the code for work trees need not be loaded. */
+/** Opens the task's work tree. Outside a repository, its code is not loaded. */
 async function taskTree(run: Parameters<typeof openTaskTree>[0]): Promise<TaskTree> {
   const { workTree, cwd } = run.plan;
   if (workTree === null && findGitAbove(cwd) === null) return NO_TREE;

@@ -16,7 +16,7 @@ import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import { vaultAbove } from '../effects/vault/vault-above.ts';
 import type { FrontMatter } from './front-matter.ts';
 
-/** The settings of one task as they were written, by source; an absent source is an empty layer. */
+/** The settings of one task as the user wrote them, by source; a source that is absent is an empty layer. */
 export interface WrittenLayers {
   readonly flags: Layer;
   readonly variables: Layer;
@@ -154,7 +154,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
     : front;
 }
 
-/** Reports a text that looks like a payment: a false alarm is better than a missed payment. */
+/** Returns the problem with a text that looks like a payment: a false alarm is better than a missed payment. */
 function paymentInText(file: string): string {
   return `${file} says that it is about a payment: ralph never automates payments; leave it to a person.`;
 }
@@ -191,7 +191,7 @@ function allTypes(
   return { ...TASK_TYPES, ...Object.fromEntries(changed) };
 }
 
-/** Reports a type that is a payment. It is refused even if another source overrides this type. */
+/** Returns the problem with a type that is a payment. It is refused even if another source overrides this type. */
 function refusedPayment(written: Written | null): readonly string[] {
   const type = textOf(written ?? undefined);
   if (written === null || type === undefined || !isPayment(type)) return [];

@@ -35,16 +35,19 @@ import {
 } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 
-/** Git as the user has it; the limit is that of a question that runs no program. */
+/** Options for git with the user's own configuration. The limit is for a call that starts no other program. */
 const ASKED = { asUser: true, timeoutMs: 60_000 };
 
-/** Returns git as the user would run it, for what starts no program. A second request to stop ends it at once. */
+/**
+ * Returns git with the user's configuration, for calls that start no other program. A second request to stop ends them
+ * at once.
+ */
 function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): Git {
   const env = plan.gitEnv;
   return gitIn(repository.root, { ...ASKED, env, signal: stops.hurry });
 }
 
-/** Returns the same git for what may start programs, in the sandbox if there is one. */
+/** Returns the same git for calls that may start programs such as hooks, in the sandbox if there is one. */
 function gitWithPrograms(
   { plan, stops }: ClaimedRun,
   { repository }: PrivateGit,
@@ -61,7 +64,10 @@ function gitWithPrograms(
   );
 }
 
-/** Returns what a commit runs. It is kept for every task, since `--commit` may come with a resume. */
+/**
+ * Returns the hooks and settings that a commit uses. They are stored for every task, since `--commit` may be added by a
+ * resume.
+ */
 export function gitSetupNow(
   run: ClaimedRun,
   { git, settings }: TreeKeeper,
@@ -69,7 +75,7 @@ export function gitSetupNow(
   return readGitSetup(git.repository, gitAsUser(run, git), settings);
 }
 
-/** Brings the index up to date with the commits of an earlier driver that it still lacks. */
+/** Brings the user's index up to date with commits of an earlier run that it still lacks. */
 export async function followEarlier({ git }: TreeKeeper): Promise<void> {
   await followLate(git).catch(() => null);
 }
@@ -77,12 +83,12 @@ export async function followEarlier({ git }: TreeKeeper): Promise<void> {
 async function followLate(git: PrivateGit): Promise<void> {
   if (!hasLag(git)) return;
   const nothing = { changes: new Map(), committed: new Set<string>() };
-  // A commit that did not come about may have left its files in the index of commits.
+  // A commit that failed may have left its files in the index that ralph uses for commits.
   await stage(git, 'HEAD', []);
   await followCommit(git, nothing, createPatience());
 }
 
-/** Creates the port that commits what iterations change, and takes it back. */
+/** Creates the port that commits or undoes the changes of iterations. */
 export function workTreeSettler(
   run: ClaimedRun,
   keeper: TreeKeeper | null,
@@ -91,9 +97,9 @@ export function workTreeSettler(
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();
-  /** What this run has left out of its commits, with the newest reason. */
+  /** The files that this run has left out of its commits, with the newest reason. */
   const leftOut = new Map<TreePath, NotCommitted>();
-  /** Tells a person, once for each path, what is not in the commit. */
+  /** Warns once about each path that is not in the commit. */
   const tellLeft = ({ left }: Committed): void => {
     const news = [...left].filter(([name, why]) => !said.has(`${why} ${name}`));
     for (const [name, why] of left) {
@@ -104,10 +110,10 @@ export function workTreeSettler(
   };
 
   let hasToldLag = false;
-  /** The last commit that git did not make: its hooks have run, and would say the same once more. */
+  /** The last commit that git refused. It is not tried again, because its hooks have run and would refuse it again. */
   let refused: { readonly iteration: number; readonly settlement: Settlement } | null = null;
 
-  /** Resolves to a request, or to why nothing can be committed. */
+  /** Resolves to a request for a commit, or to the reason why nothing can be committed. */
   const requestFor = async (tree: TreeToSettle): Promise<CommitRequest | string> => {
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return NO_SNAPSHOT;
     const timeline = await keeper.timeline();
@@ -155,7 +161,7 @@ export function workTreeSettler(
   const lastTry = async (left: TreeToSettle): Promise<Settlement> => {
     if (run.resume?.announcesOnly === true) return notCommitted(ENDED_BEFORE);
     if (refused?.iteration === left.iteration) return refused.settlement;
-    // What somebody else has done since belongs to nobody's iteration.
+    // A snapshot is taken first, so that later changes by others do not count as this iteration's.
     keeper?.disturb();
     await keeper?.before(left.iteration + 1);
     return commit(left);
@@ -169,7 +175,7 @@ export function workTreeSettler(
   const stillLeftOut = async (): Promise<Uncommitted | null> => {
     if (keeper === null || leftOut.size === 0) return null;
     const names = [...leftOut.keys()];
-    // If git cannot tell, the person looks once too often.
+    // If git cannot tell, all names are reported: a person may then look at a file needlessly.
     const lacking = await stillLacking(keeper.git, names).catch(() => new Set(names));
     const left = [...leftOut].filter(([name]) => lacking.has(name));
     const reasons = [...byReason(left)].map(([why, paths]) => leftBecause(why, paths));
@@ -208,12 +214,12 @@ export function workTreeSettler(
   };
 }
 
-/** Returns the path of the task's list within the work tree, or null. */
+/** Returns the path of the task's list, relative to the work tree; null without a list. */
 function listIn(root: string, list: string | undefined): string | null {
   return list === undefined ? null : path.relative(realPath(root), realPath(list));
 }
 
-/** Returns the paths, to be shown, that have the same reason. */
+/** Groups paths by the reason why they were not committed, in the form in which people see them. */
 function byReason(
   left: readonly (readonly [TreePath, NotCommitted])[],
 ): ReadonlyMap<NotCommitted, readonly string[]> {

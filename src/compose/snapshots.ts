@@ -15,9 +15,9 @@ import type { Snapshots } from '../loop/ports.ts';
 import { noSnapshot, noSnapshots } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 
-/** How a task's work tree is looked at and kept. */
+/** How a task's work tree is observed and saved in snapshots. */
 export interface WatchedTree {
-  /** Null if no limit depends on progress and nothing is kept. */
+  /** Null if no limit depends on progress and there are no snapshots. */
   readonly progress: GitProgress | null;
   /** Null without a repository, and with `--no-snapshots`. */
   readonly keeper: TreeKeeper | null;
@@ -30,10 +30,10 @@ const KEEPS_NOTHING: Snapshots = {
   disturb() {},
 };
 
-/** What is known of a task before its work tree is looked at. */
+/** What is known about a task before its work tree is opened. */
 type KnownTask = Pick<TaskState, 'task_id' | 'started_at' | 'status' | 'git'>;
 
-/** Opens the work tree of a run, and keeps it as it is if the task has no snapshots yet. */
+/** Opens the work tree of a run, and takes the first snapshot if the task has none yet. */
 export async function watchTree(run: ClaimedRun, task: KnownTask): Promise<WatchedTree> {
   const { plan, driver, stops } = run;
   const request: GitProgressRequest = {
@@ -74,7 +74,8 @@ async function openKeeper(
       folder: path.join(paths.folder, 'git'),
       taskId: plan.taskId,
       runId: driver.run_id,
-      // An attempt that a first request cut off is kept, too.
+      // Only the second request to stop aborts: the snapshot after an attempt that the first request ended is still
+      // taken.
       signal: stops.hurry,
       now: systemClock.now,
       warn: (why, missing) => warn(missing === null ? noSnapshots(why) : noSnapshot(missing, why)),

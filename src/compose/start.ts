@@ -57,12 +57,12 @@ export interface Start {
   readonly event: LoopEvent;
   /** The state of the files at the task's start. */
   readonly baseline: Baseline;
-  /** Events that an earlier driver saved but did not publish. */
+  /** Events that an earlier process saved but did not publish. */
   readonly untold: readonly RalphEvent[];
   readonly tree: WatchedTree;
-  /** What a commit runs, as it was when the task began; null if that is not known. */
+  /** The hooks and settings that commits used when the task began; null if unknown. */
   readonly gitSetup: GitSetup | null;
-  /** What decided the checks when the task began; null without checks. */
+  /** The files that decided the checks when the task began; null without checks. */
   readonly deciders: DecidersAtStart | null;
 }
 
@@ -95,7 +95,7 @@ function newTaskOf(plan: RunPlan, at: string): TaskState {
   return newTaskState(taskFacts(plan), at, plan.taskTimeoutMs);
 }
 
-/** Outside a repository, the code for commits need not be loaded. */
+/** Returns the hooks and settings for commits. Outside a repository, the code for commits is not loaded. */
 async function gitSetupOf(
   run: ClaimedRun,
   { keeper }: WatchedTree,
@@ -108,16 +108,16 @@ async function gitSetupOf(
   return storedGitSetup(run.paths.folder);
 }
 
-/** The first state, if it is saved already, and the task's own work tree. */
+/** The first state, if it is already saved (else null), and the task's own work tree. */
 interface TakenUp {
   readonly note: TaskState | null;
   readonly ready: ReadyTree;
 }
 
 /**
- * Saves the first state, and then makes the task's own work tree and moves its file to `In_Progress`, so
- * that a crash in between can be resumed. This comes before the baseline is recorded, so that neither counts
- * as a change. Does nothing for a task without both.
+ * Saves the first state, and then makes the task's own work tree and moves its file to `In_Progress`, so that a crash
+ * in between can be resumed. This comes before the baseline is recorded, so that neither counts as a change. Does
+ * nothing for a task with neither.
  */
 async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { plan, paths, warn, driver, seal, clock } = run;
@@ -137,7 +137,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     deciders: null,
   };
   const request = { paths, seal, clock, task: noted, files, warn };
-  // The store of the run reports if the state cannot be kept.
+  // Failures are not reported here, because the run's own store will report them.
   const store = await createStateStore({ ...request, onFailure() {} });
   await store.save(initialState(noted), []);
   await store.durable();
@@ -156,7 +156,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   }
 }
 
-/** A resumed run, and how the output of an agent is read. */
+/** A resumed run, and the function that says how to read an agent's output. */
 interface ResumedRun extends ClaimedRun {
   readonly kindOf: (agent: AgentName) => AgentKind;
 }
@@ -196,7 +196,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     step: hasEnded ? { kind: 'ended' } : fresh.step,
     carry: { ...fresh.carry, output: preview },
     ...(step === null ? {} : remembered(step.memory, run, task)),
-    // Settings given with this resume apply from now on.
+    // The settings of this resume apply from now on.
     task: {
       ...task,
       driver,
@@ -205,11 +205,11 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
-  // A leg begins in a new clone.
+  // In a fleet, the worker works in a new clone, so its hooks and settings are read again.
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
   const deciders = await decidersOf(run, task.status === 'pending');
   const known = { baseline, tree, gitSetup, deciders };
-  // The first driver died after it had saved the first state, and before the task began.
+  // The first process died after it saved the first state and before the task began.
   if (task.status === 'pending') {
     const max_iterations = plan.policy.maxIterations;
     const timeout_at = laterBy(systemClock.now(), leftMs);
@@ -230,7 +230,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   };
 }
 
-/** Returns the loop's memory. The files have to be observed again if the task's folders have changed. */
+/** Returns the loop's memory. If the task's folders have changed, the loop observes the files again. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const { plan, resume } = run;
@@ -251,7 +251,7 @@ async function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): Promis
   return { kind: 'started', at, prompt, ...ready, ...judgeMissing };
 }
 
-/** Says why the judge cannot be started; nothing if it can. Its code is loaded only if there is one. */
+/** Says why the judge cannot be started; empty if it can. The code for judges is loaded only if the task has one. */
 async function missingJudgeOf(plan: RunPlan): Promise<{ readonly judgeMissing?: string }> {
   const { judge } = plan.policy;
   if (judge === null) return {};
@@ -260,7 +260,7 @@ async function missingJudgeOf(plan: RunPlan): Promise<{ readonly judgeMissing?: 
   return why === null ? {} : { judgeMissing: why };
 }
 
-/** Moves the task's file to `In_Progress` if the first driver died before it could. */
+/** Moves the task's file to `In_Progress` if the first process died before it could. */
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
   const isThere = existsSync(path.join(vault, task.task_file));
@@ -268,7 +268,7 @@ async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** Reads the attempt that was running when the last driver died; returns null if no attempt was running. */
+/** Reads the attempt that was running when the last process died. Returns null if no attempt was running. */
 function lostAttempt(
   { kindOf, plan, paths }: ResumedRun,
   task: TaskState,

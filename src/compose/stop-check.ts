@@ -44,7 +44,7 @@ interface OpenScene extends StopScene {
   readonly runId: string;
 }
 
-/** Calls a function with a scene in which commands can run, and closes what was opened for them. */
+/** Calls a function with a scene in which commands can run, and closes the sandbox afterwards. */
 export async function inStopScene<Result>(
   scene: StopScene,
   act: (open: OpenScene) => Promise<Result>,
@@ -121,7 +121,7 @@ async function inScene<Result>(
       env: {
         ...withoutFleet(process.env),
         RALPH_TASK_ID: scene.task.task_id,
-        // Lets ralph find the processes of this command, as in a run.
+        // This variable lets ralph find the processes of the command, as in a run.
         RALPH_RUN_ID: scene.runId,
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
@@ -132,11 +132,13 @@ async function inScene<Result>(
   }
 }
 
-/** Returns the context or else the output preview of the last iteration, or null if there was none. */
+/**
+ * Returns the stored context of the last iteration, or else the preview of its output; null if there was no iteration.
+ */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
-/** Larger than any context. */
+/** The limit for reading a context, larger than any context. */
 const CONTEXT_MAX_BYTES = 16 * MB;

@@ -9,7 +9,7 @@ import { taskFileNotPutBack, taskFilePutBack } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 import type { Start } from './start.ts';
 
-/** What a run does about the file of its task. Nothing rejects: problems are warnings. */
+/** What a run does with the file of its task. No method rejects: problems are shown as warnings. */
 export interface TaskFileDesk {
   /** Puts the file back if the agent has removed it. */
   putBack(): Promise<void>;
@@ -18,7 +18,7 @@ export interface TaskFileDesk {
   close(): void;
 }
 
-/** Opens the desk for the file of a run's task, which may have none. */
+/** Returns the functions for the file of a run's task; they do nothing if the task has no file. */
 export async function taskFileDesk(
   { plan, paths, warn }: Pick<ClaimedRun, 'plan' | 'paths' | 'warn'>,
   { state, baseline }: Pick<Start, 'state' | 'baseline'>,
@@ -42,7 +42,7 @@ export async function taskFileDesk(
       hasFailed = true;
     }
   };
-  // The file of a completed task may lie in `Done` already.
+  // The file of a completed task may already be in `Done`.
   if (status !== 'completed') await putBack();
   return {
     putBack,

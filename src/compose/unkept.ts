@@ -1,16 +1,19 @@
 import { journalNotKept, neitherKept, stateNotKept } from '../report/notices.ts';
 
-/** Says what of a run cannot be written: in one line, also if it is both the state and the journal. */
+/** Warns if the state or the journal of a run cannot be written: in one line, even if both fail. */
 export interface Unkept {
   readonly state: (error: unknown) => void;
   readonly journal: (error: unknown) => void;
-  /** Call it after each event: an event follows its step, so both had a chance to be written. */
+  /** Call this after each event. An event follows the save of its step, so by then both have been tried. */
   afterEvent(): void;
-  /** Says what is not said yet. */
+  /** Shows the warning for failures that were not yet reported. */
   tell(): void;
 }
 
-/** `writeState` tries to write the state, to find out whether a disk on which the journal fails is full. */
+/**
+ * `writeState` tries to write the state: if the journal fails because the disk is full, the state fails, too, and one
+ * warning names both.
+ */
 export function unkeptFiles(
   eventsFile: string,
   warn: (sentence: string) => void,

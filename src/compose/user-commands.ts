@@ -16,8 +16,8 @@ import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 
 /**
- * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
- * of `--after` and `--on-end` decide nothing, so they are only passed to `warn`.
+ * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. If `--after` or
+ * `--on-end` fails, the failure is only passed to `warn` and decides nothing.
  */
 export function userCommands(
   verify: Commands['verify'],
@@ -43,7 +43,7 @@ function line(event: RalphEvent): string {
   return `${safeJson(event)}\n`;
 }
 
-/** A run whose commands are started. */
+/** What is needed to run the commands of a run. */
 interface CommandsOfRun {
   readonly plan: RunPlan;
   readonly child: ChildOptions;
@@ -53,9 +53,9 @@ interface CommandsOfRun {
 }
 
 /**
- * Returns functions that run the user's commands of a plan. `check` and `measure` run those that decide, in the
- * sandbox if there is one. `run` and `runEnd` run `--after` and `--on-end` as the user: they are the ones that
- * push. `runEnd` runs even after a stop request; it is null if there is no `--on-end`.
+ * Returns functions that run the user's commands of a plan. `check` and `measure` run the commands that decide about
+ * the task, in the sandbox if there is one. `run` and `runEnd` run `--after` and `--on-end` outside the sandbox,
+ * because these commands may push. `runEnd` runs even after a stop request; it is null if there is no `--on-end`.
  */
 export function commandRunners({ plan, child, stops, sandbox, iteration }: CommandsOfRun) {
   const { cwd, policy, settings } = plan;
@@ -80,11 +80,11 @@ export function commandRunners({ plan, child, stops, sandbox, iteration }: Comma
 }
 
 interface SetUpOptions extends Pick<ShellOptions, 'stops' | 'confine'> {
-  /** Marks its processes. */
+  /** Marks the processes of the command. */
   readonly runId: string;
 }
 
-/** Runs `--on-end` of a run that has ended. Resolves to its exit code; 0 without such a command. */
+/** Runs the `--on-end` command after a run has ended. Resolves to its exit code; 0 if there is no such command. */
 export async function runEndCommand(
   plan: RunPlan,
   runId: string,
@@ -102,8 +102,8 @@ export async function runEndCommand(
 }
 
 /**
- * Runs the set-up of a new work tree, with the iteration limit as its bound. Resolves to why it failed, or to null;
- * to `stopped` if a request to stop has ended it.
+ * Runs the `--setup` command in a new work tree, at most for the time of one iteration. Resolves to the reason why it
+ * failed, to `stopped` if a request to stop ended it, or to null.
  */
 export async function runSetUp(
   command: string,
@@ -115,13 +115,13 @@ export async function runSetUp(
     timeoutMs: plan.policy.iterationTimeoutMs,
   });
   if (exitCode === 0) return null;
-  // The next resume begins it again.
+  // The next resume runs the command again.
   if (stops.signal.aborted) return 'stopped';
   const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
   return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
 }
 
-/** Returns what the processes of a run find in their environment. */
+/** Returns the options from which the environment of a run's processes is made. */
 export function childOf(plan: RunPlan, runId: string): ChildOptions {
   return {
     ...{ env: plan.env, runId, taskId: plan.taskId, maxIterations: plan.policy.maxIterations },

@@ -13,7 +13,7 @@ import { WorkTreeTakenError } from '../task-errors.ts';
 interface HoldRequest {
   /** The work tree's own git folder. */
   readonly gitDir: string;
-  /** As a person knows it. */
+  /** The root of the work tree, as it is shown to a person. */
   readonly root: string;
   readonly user: WorkTreeUser;
   readonly driver: Driver;
@@ -21,13 +21,16 @@ interface HoldRequest {
   readonly warn: (sentence: string) => void;
 }
 
-/** The work trees that this process holds. Its own tasks share them: they are one driver. */
+/** The work trees that this process has locked. The tasks of this process share the locks. */
 export interface WorkTreeHolds {
-  /** Rejects with a `WorkTreeTakenError`. Without a claim, since none can be written, it warns and goes on. */
+  /**
+   * Locks a work tree. Rejects with a `WorkTreeTakenError`. If no lock can be written, it warns, and the run continues
+   * without one.
+   */
   hold(request: HoldRequest): Promise<WorkTreeClaim>;
 }
 
-/** Whether a folder lies in a git work tree, so that its tasks can have work trees of their own. */
+/** Whether a folder is in a git work tree, so that its tasks can have their own work trees. */
 export function isInRepository(folder: string): boolean {
   return findGitAbove(folder) !== null;
 }

@@ -43,16 +43,16 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
 
 interface AnswerOptions extends StoreOptions {
   readonly reason?: string;
-  /** The person's name, on a fleet. */
+  /** The name of the person, for a fleet. */
   readonly as?: string;
 }
 
-/** `ralph approve ID`. */
+/** `ralph approve ID`: allows what a task asks for. */
 export function approve(name: string, options: AnswerOptions): Promise<number> {
   return answer('approved', name, options);
 }
 
-/** `ralph reject ID`. */
+/** `ralph reject ID`: refuses what a task asks for. */
 export function reject(name: string, options: AnswerOptions): Promise<number> {
   return answer('rejected', name, options);
 }

@@ -11,7 +11,9 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
+/**
+ * `ralph pause ID`: asks the process that runs the task to pause after the current iteration. Does not wait for that.
+ */
 export async function pause(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {

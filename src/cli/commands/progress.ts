@@ -8,15 +8,15 @@ import { findOpenTask, notLive } from '../tasks/find-task.ts';
 import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 
 export interface ProgressOptions extends FolderOptions {
-  /** A number, not yet parsed, as is `done`. */
+  /** A number, not yet parsed. So is `done`. */
   readonly total?: string;
   readonly done?: string;
   readonly step?: string;
 }
 
 /**
- * `ralph progress [ID] --total 5 --done 2 --step "…"`: reports the progress of a task from a script, also
- * from the agent's own scripts. Inside a loop the id defaults to that loop's task.
+ * `ralph progress [ID] --total 5 --done 2 --step "…"`: reports the progress of a task from a script, even from one that
+ * the agent runs. Inside a loop the id defaults to that loop's task.
  */
 export async function progress(
   id: string | undefined,
@@ -41,7 +41,10 @@ export async function progress(
   return 0;
 }
 
-/** In the sandbox nobody sees the driver, and the state is read-only. */
+/**
+ * Throws a `UsageError` inside the sandbox, where the state is read-only and the process that runs the task cannot be
+ * seen.
+ */
 function requireOutside(
   stateDir: string,
   { total, done, step }: ProgressReport,
@@ -77,7 +80,10 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/** Returns the task's id and folders. Inside a loop both default to the loop's, whatever the agent's folder. */
+/**
+ * Returns the task's id and folders. Inside a loop both default to those of the loop's task, in whatever folder the
+ * agent is.
+ */
 function whereabouts(
   id: string | undefined,
   options: FolderOptions,

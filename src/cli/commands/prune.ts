@@ -13,7 +13,7 @@ export interface PruneOptions extends StoreOptions {
   /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
-  /** On a fleet: the repositories keep what they have of the tasks. */
+  /** For a fleet: whether the refs of the tasks (`refs/ralph/ID`) stay in the repositories. */
   readonly keepRefs?: boolean;
 }
 

@@ -15,7 +15,7 @@ import { steeredTask } from '../tasks/named-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** `ralph resume [ID]`: resumes a task that is not completed and has no live driver. */
+/** `ralph resume [ID]`: resumes a task that is not completed and that no process is running. */
 export async function runResume(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -28,13 +28,14 @@ export async function runResume(
     return resumeOnFleet(fleet, store, flags);
   }
   const place = foldersNamed(flags.layer);
-  // With an id, these problems are reported together with those of the task. Without one, no task may be found.
+  // With an id, these problems are reported later, together with those of the task. Without an id, there may be no
+  // task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   const taskId =
     flags.taskId === null
       ? onlyCandidate(place, flags.isTrusted)
       : steeredTask(flags.taskId, place);
-  // In the background nobody types, so that the whole id has to be there.
+  // A run in the background starts from these words and cannot ask, so they must contain the whole id.
   const again = argv.map((word) => (word === flags.taskId ? taskId : word));
   return resumeTask(taskId, place, flags, again);
 }
@@ -69,8 +70,8 @@ function tellCompleted(taskId: string, place: TaskFolders): number {
 }
 
 /**
- * Returns the id of the only task that can be resumed. If there are several, throws an error that lists
- * them. Tasks of somebody else count only if the user has none, or with `--trust`.
+ * Returns the id of the only task that can be resumed. If there are several, throws an error that lists them. Tasks of
+ * somebody else count only with `--trust`, or if the user has no task of their own.
  */
 function onlyCandidate(place: TaskFolders, isTrusted: boolean): string {
   const seal = sealAt(place);

@@ -58,10 +58,11 @@ export async function runCommand(
     if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isToBeResumed(plan)) {
-    // Here this is a dry run. If a variable requested it, a resume, which takes only flags, would be real.
+    // Untrusted settings get here only in a dry run. A resume reads only flags, so if a variable requested the dry run,
+    // the resume would be real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
-    // These say how a task begins; it has begun.
+    // The flags that are left out here apply only to a new task.
     const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
     const { worktree, base, worktreeDir, ...layer } = others;
     const asked = { ...flags, layer, isTrusted: false, hasReadConfig: true };
@@ -77,12 +78,12 @@ function isOpen(taskId: string, { layer }: ReadFlags): boolean {
     const found = findTask(taskId, foldersNamed(layer));
     return found !== null && !found.isInHistory && found.standing !== 'completed';
   } catch {
-    // A state that cannot be read is there, too.
+    // A task whose state cannot be read exists all the same.
     return true;
   }
 }
 
-/** `ralph resume [ID]`. Its module is loaded only if needed. */
+/** `ralph resume [ID]`: resumes a task. The code is loaded only if it is needed. */
 export async function loadResume(
   argv: readonly string[],
   help: () => Promise<number>,

@@ -78,7 +78,7 @@ async function listFrame(
   };
 }
 
-/** Returns a line for each list that was worked on. Without one, nothing of lists is loaded. */
+/** Returns a line for each list that was worked on. If there is none, the code for lists is not loaded. */
 async function listLines(place: TaskFolders): Promise<string> {
   if (!existsSync(path.join(place.stateDir, 'lists'))) return '';
   const { knownLists } = await import('../../compose/lists/list-keeper.ts');
@@ -87,7 +87,7 @@ async function listLines(place: TaskFolders): Promise<string> {
     .join('');
 }
 
-/** Returns a function that adds the lines of each iteration. It counts again only after a further iteration. */
+/** Returns a function that adds how many lines each iteration changed. It counts again only after another iteration. */
 function lineCounter(): (detail: TaskDetail) => Promise<TaskDetail> {
   let counted: Pick<TaskDetail, 'task' | 'lines'> | null = null;
   return async (detail) => {
@@ -111,7 +111,7 @@ function taskFrame(detail: TaskDetail, json: boolean, options: TableOptions): Fr
   };
 }
 
-/** Returns everything in the state file, also fields that this version does not know. */
+/** Returns everything in the state file, even fields that this version does not know. */
 function wholeState({ shown, task, day }: TaskDetail): object {
   const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;

@@ -21,13 +21,16 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
+/**
+ * How long to wait for the driver (the process that runs the task): it ends its agent within 5 s after it has noticed
+ * the request.
+ */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
- * signals: if the driver hangs, the message names it, and the person has to end it.
+ * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits until it has stopped. Sends no
+ * signals: if the driver hangs, a message names its process, which the person has to end.
  */
 export async function stopTask(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
@@ -49,7 +52,7 @@ export async function stopTask(word: string, options: StoreOptions): Promise<num
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
-/** Waits for the task's driver to end. Resolves to the task's standing, which is `live` after too long. */
+/** Waits for the task's driver to end. Resolves to the task's standing, which is `live` if that takes too long. */
 async function untilItEnds(
   found: FoundTask,
   look: () => FoundTask | null,

@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** Returns the script for bash. It uses no associative arrays, since macOS still ships bash 3.2. */
+/** Returns the completion script for bash. It uses no associative arrays, because macOS still ships bash 3.2. */
 export function bashScript(commands: readonly CompletedCommand[]): string {
   return `# Completion of ralph for bash. To enable it in every shell, add this to ~/.bashrc:
 #   eval "$(ralph completion bash)"

@@ -14,7 +14,7 @@ export interface CompletedFlag {
   /** The long name first: `--prompt`, `-p`. */
   readonly names: readonly string[];
   readonly description: string;
-  /** The name of its value, such as `TEXT`, or null if it takes none. */
+  /** The name of the flag's value, such as `TEXT`; null if the flag takes no value. */
   readonly argument: string | null;
   readonly value: Suggestion;
   /** Whether this is an alias of another flag, which no shell suggests. */
@@ -44,7 +44,8 @@ export function completionModel(program: Command): readonly CompletedCommand[] {
 function commandOf(command: Command, program: Command): CompletedCommand {
   const hidden = command.options.filter((option) => option.hidden);
   const [first] = command.registeredArguments;
-  // Commander creates `help` only for the help page, and without the names of the commands.
+  // Commander itself creates the command `help`, only for the help page. It does not know that its argument is the name
+  // of a command.
   const isHelp = command.name() === 'help';
   return {
     name: command.name(),

@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** Returns the script for zsh, to be sourced or saved as `_ralph` in a folder of `fpath`. */
+/** Returns the completion script for zsh, to be sourced or saved as `_ralph` in a folder of `fpath`. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(
     ({ name, description }) => `    ${quoted(`${name}:${description.replaceAll(':', '\\:')}`)}`,

@@ -1,4 +1,7 @@
-/** Returns what makes the action of a command from what loads the function that carries it out. `ended` gets its exit code. */
+/**
+ * Returns a function that makes the action of a command. `load` loads the function that carries out the command;
+ * `ended` is called with its exit code.
+ */
 export function actions(ended: (exitCode: number) => void) {
   return <Words extends unknown[]>(
     load: () => Promise<(...words: Words) => number | Promise<number>>,

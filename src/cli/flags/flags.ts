@@ -19,10 +19,10 @@ import {
 import { nearest } from '../../core/text/nearest.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 
-/** The settings that a command has, by name: those of a run, and its own. */
+/** The settings that a command has, by name: the settings of a run, and the command's own. */
 type Rows = Readonly<Record<string, FlagRow>>;
 
-/** What the words of a command line say. The values are not yet validated. */
+/** What a command line says. The values are not yet validated. */
 export interface ReadFlags {
   readonly layer: Layer & VaultLayer;
   /** The words after `--`. */
@@ -31,7 +31,10 @@ export interface ReadFlags {
   readonly problems: readonly string[];
   /** The task id given to `ralph resume`, or the list given to `ralph work`; null if none was given. */
   readonly taskId: string | null;
-  /** The prompt, if it was given as an argument: then `layer` has it as that of `--prompt`. */
+  /**
+   * The prompt, if it was given as an argument (not by a flag); `layer` then contains it, too, as if `--prompt` had
+   * given it.
+   */
   readonly promptArgument: string | null;
   readonly wantsHelp: boolean;
 }
@@ -53,7 +56,7 @@ export function readFlags(argv: readonly string[], name: 'run' | VaultCommand = 
   );
 }
 
-/** Reads the arguments of a command that has settings of its own beside those of a run. */
+/** Reads the arguments of a command that has its own settings in addition to those of a run. */
 export function readFlagsWith<Own extends string>(
   argv: readonly string[],
   name: string,
@@ -73,7 +76,8 @@ export function readFlagsWith<Own extends string>(
   const prompt = TAKING_PROMPT.includes(name) ? readPromptArgument(stray, layer, name) : NO_PROMPT;
   problems.push(...strayWords(stray, known, name), ...prompt.problems);
   if (prompt.text !== null) layer.prompt = { value: prompt.text, source: FROM_ARGUMENT };
-  // Its problem is told already; without a text, the missing prompt would be told as well.
+  // The problem with the prompt is already reported. The placeholder keeps a missing prompt from being reported as
+  // well.
   else if (prompt.problems.length > 0) layer.prompt ??= { value: '…', source: FROM_ARGUMENT };
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
   return {
@@ -86,7 +90,10 @@ export function readFlagsWith<Own extends string>(
   };
 }
 
-/** It counts as the flag does, so that every message about the prompt names something that can be typed. */
+/**
+ * A prompt that is an argument is treated like that of `--prompt`, so that every message about it names a flag that can
+ * be typed.
+ */
 const FROM_ARGUMENT = { kind: 'flag', where: SETTINGS.prompt.flag } as const;
 
 interface PromptArgument {
@@ -96,7 +103,7 @@ interface PromptArgument {
 
 const NO_PROMPT: PromptArgument = { text: null, problems: [] };
 
-/** Finds the prompt among the words that belong to no flag. */
+/** Finds the prompt among the words that do not belong to a flag. */
 function readPromptArgument(
   stray: readonly string[],
   layer: Partial<Record<string, Written>>,
@@ -145,7 +152,7 @@ function parse(words: readonly string[], flags: FlagTable) {
     const { flag, value: attached } = splitWord(word);
     const found = flags.get(flag);
     const isSwitch = found !== undefined && found.row.type.kind === 'switch';
-    // A switch takes no value.
+    // A switch (a flag without a value) to which a value is attached is not accepted.
     if (found === undefined || (isSwitch && attached !== undefined)) {
       others.push(word);
       continue;
@@ -168,7 +175,7 @@ function splitWord(word: string): { flag: string; value: string | undefined } {
 interface Flag {
   readonly setting: string;
   readonly row: FlagRow;
-  /** The long form, for messages. */
+  /** The long form of the flag, for messages. */
   readonly where: string;
   readonly isNegation: boolean;
 }
@@ -189,8 +196,8 @@ function flagTable(rows: Rows): FlagTable {
 }
 
 /**
- * Combines a value with an earlier value of the same setting. The last one counts, but a list keeps all.
- * The flag itself overrides its aliases.
+ * Combines a value with an earlier value of the same setting. The last value counts, but a list keeps all values. The
+ * flag itself overrides its aliases.
  */
 function together(
   before: Written | undefined,
@@ -242,7 +249,7 @@ function helpOf(row: FlagRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** Returns one sentence for each word that is neither a known flag nor its value, nor a prompt. */
+/** Returns one sentence for each word that is not a known flag, the value of a flag or a prompt. */
 function strayWords(
   words: readonly string[],
   flags: readonly string[],
@@ -274,7 +281,7 @@ function unknown(flag: string, flags: readonly string[], name: string): string {
   return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }
 
-/** Whether this is an unknown flag, whose value may be the next word. */
+/** Whether a word is a flag; it is unknown here, so the next word may be its value. */
 function isUnknownFlag(word: string | undefined): boolean {
   return word?.startsWith('-') === true && !word.includes('=');
 }

@@ -13,7 +13,7 @@ import type { Written } from '../../core/settings/setting-source.ts';
 import { type ReadFlags, readFlags } from './flags.ts';
 import { notTaken } from './rescue-help.ts';
 
-/** What the command line and the environment of `ralph rescue` or `ralph watch` say. */
+/** What the command line and the environment say to `ralph rescue` or `ralph watch`. */
 export interface ReadVaultFlags {
   readonly flags: ReadFlags;
   /** The command's own settings, from flags or variables. */
@@ -64,7 +64,10 @@ export function readVaultFlags(
   return { flags, own, problems: [...flags.problems, ...problems], env };
 }
 
-/** Returns the command's own settings: those of `own` first, then `config`, then defaults. All are valid. */
+/**
+ * Returns the command's own settings: from `own` first, then from `config`, then the defaults. All values must be
+ * valid.
+ */
 export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
   const settled = (name: VaultSettingName): unknown => {
     const { type, default: fallback }: OwnRow = VAULT_SETTINGS[name];

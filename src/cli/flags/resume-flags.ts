@@ -4,7 +4,7 @@ import { type Layer, textOf } from '../../core/settings/setting-source.ts';
 import { declareRow, declareSettings, type ReadFlags, readFlagsWith } from './flags.ts';
 import { FLEET_HELP } from './shared-flags.ts';
 
-/** What `ralph resume` takes beyond the settings of a run. Neither a configuration nor a pass may trust a task. */
+/** The flags that only `ralph resume` has. They are not settings, so that no configuration file can trust a task. */
 const RESUME_ROWS = inGroup('Options', {
   trust: { type: { kind: 'switch' }, help: 'take over a task that was not written by you here' },
   fleet: { type: { kind: 'text' }, argument: 'URL', help: FLEET_HELP },

@@ -51,7 +51,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
   return outcome;
 }
 
-/** Returns the log of the background process for the time until its task has a folder. */
+/** Returns the log file that the background process uses until its task has a folder. */
 function logFile(plan: RunPlan): string {
   const name = `.${plan.taskId}.${process.pid}.log`;
   try {
@@ -64,7 +64,7 @@ function logFile(plan: RunPlan): string {
   }
 }
 
-/** A missing agent or a failed login ends the task within this time after its start (milliseconds). */
+/** If the agent is missing or not logged in, the task ends within this time after its start (milliseconds). */
 const FAILS_WITHIN_MS = 1_500;
 
 /**
@@ -107,7 +107,7 @@ const SIGNS: readonly RalphEvent['event'][] = [
   'agent_retry',
 ];
 
-/** Moves the log into the task's folder, unless that is on another file system. Returns its path. */
+/** Moves the log into the task's folder, unless that is on another file system. Returns the path of the log. */
 function movedTo(from: string, to: string): string {
   try {
     renameSync(from, to);

@@ -23,18 +23,18 @@ import { EXIT_USAGE } from '../../exit-codes.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
-/** A run that is only shown. */
+/** A run that `--dry-run` only shows. */
 export interface DryRun {
   readonly plan: RunPlan;
-  /** Whether the task would begin with it. */
+  /** Whether the run would start a new task. */
   readonly isNew: boolean;
-  /** Why it would be refused, as far as planning has shown, one sentence each. */
+  /** Why the run would be refused, as far as planning has shown, one sentence each. */
   readonly refusals: readonly string[];
   /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
 }
 
-/** `--dry-run`: prints what a run would do. Starts and writes nothing. Resolves to 2 if it would be refused. */
+/** `--dry-run`: prints what a run would do. Starts and writes nothing. Resolves to 2 if the run would be refused. */
 export async function dryRun(run: DryRun): Promise<number> {
   const { plan, isNew } = run;
   const { refusals, notices } = await lookAhead({ plan, isNew });
@@ -64,7 +64,7 @@ async function planFacts(
   );
   const sandbox = await plannedSandbox(plan, programs);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
-  // A continued session remembers its own output.
+  // A continued session remembers its own output, so the prompt does not repeat it.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
   const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
@@ -100,7 +100,7 @@ async function planFacts(
   };
 }
 
-/** The code of the sandbox is loaded only if one is wanted. */
+/** Returns the rules of the run's sandbox. The sandbox's code is loaded only if the run uses one. */
 async function plannedSandbox(
   plan: RunPlan,
   programs: readonly string[],
@@ -110,7 +110,7 @@ async function plannedSandbox(
   return sandboxRulesOf(plan, programs);
 }
 
-/** The code of the judge is loaded only if there is one. */
+/** Returns the judge with its criteria. The code for judges is loaded only if the run has one. */
 async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
   const { judge } = plan.policy;
   if (judge === null) return null;
@@ -118,12 +118,15 @@ async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
   return { ...judge, criteria: criteriaOf(plan.settings.criterion) };
 }
 
-/** The prompt names no version. */
+/** Adds the sandbox to the policy. The version can be empty, because the prompt does not name it. */
 function withSandbox(policy: Policy, rules: SandboxRules): Policy {
   return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }
 
-/** Returns a value as a user would write it. An absent value is shown as the run fills it in. */
+/**
+ * Returns the value of a setting as a user would write it. For an absent value, the one that the run would use is
+ * shown.
+ */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agents.join(','),

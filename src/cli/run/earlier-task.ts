@@ -6,27 +6,27 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../task-errors.ts';
 import { findTask, resumeCommandHere } from '../tasks/find-task.ts';
 
-/** Whether the last driver of the earlier task with the id of a new run died before it announced how the task ended. */
+/** Whether the earlier task with the id of a new run ended without an announcement, because its process died. */
 export function hasUntoldEnd(plan: RunPlan): boolean {
   try {
     const found = findTask(plan.taskId, plan);
     if (found === null || !found.isOwn || found.isInHistory) return false;
     return hasUnannouncedEnding(readNewestStep(found.paths, found.state, sealAt(plan)).state);
   } catch {
-    // The run itself tells of a state that cannot be read.
+    // The run itself reports a state that cannot be read.
     return false;
   }
 }
 
 /**
- * Whether the earlier task with the id of a new run should be resumed instead of replaced. Throws if it cannot be read,
- * and a `LeftToPersonError` if a person has to decide.
+ * Whether the earlier task with the id of a new run should be resumed instead of replaced. Throws if its state cannot
+ * be read, and throws a `LeftToPersonError` if a person has to decide.
  */
 export function isToBeResumed(plan: RunPlan): boolean {
   const found = findTask(plan.taskId, plan);
   if (found === null) return false;
   const { standing, state, isInHistory, isOwn, paths } = found;
-  // If the driver died after completing the task, a resume only announces the end.
+  // If the process died after completing the task, a resume only announces the end.
   if (standing === 'completed') return isOwn && (!isInHistory || isUntold(paths));
   if (isInHistory) return false;
   if (standing === 'live') return true;

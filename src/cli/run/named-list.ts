@@ -15,18 +15,18 @@ export type WorkFlags = ReadFlags & { readonly layer: Layer & WorkLayer };
 export interface NamedList {
   /** `github`, `beads` or `from`; null for a file. */
   readonly source: string | null;
-  /** The list as people name it. */
+  /** The name of the list that people are shown. */
   readonly shown: string;
-  /** The words after `ralph work` that name it. */
+  /** The words after `ralph work` that name the list, for commands that are printed. */
   readonly typed: string;
-  /** `list` is empty for a file. */
+  /** The commands of the list's source; `list` is empty for a file. */
   readonly commands: SourceCommands;
-  /** Prints what a run may come to beside the list; null if nothing has to. */
+  /** The command that prints items which a run may start in addition to the list; null if there is none. */
   readonly known: string | null;
   readonly label: string | null;
-  /** Whether the source prints no more of what it was told to close. */
+  /** Whether the source leaves out items that it was told to close. */
   readonly hidesClosed: boolean;
-  /** What the commands find in their environment. */
+  /** Environment variables for the commands. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -81,7 +81,7 @@ export function namedList({ taskId, layer, problems }: WorkFlags): NamedList {
     ...{ source, shown, label, known: row?.known ?? null },
     hidesClosed: row !== null && row.done !== null && textOf('done') === null,
     variables: { ...row?.variables, ...(label === null ? {} : { RALPH_LABEL: label }) },
-    // It is shown, and a command may have a token in it.
+    // The words are shown to people, and a command may contain a token.
     typed: maskSecrets([...(taskId === null ? [] : [taskId]), ...given].map(shellQuote).join(' ')),
     commands: {
       list: from ?? row?.list ?? '',
@@ -91,7 +91,7 @@ export function namedList({ taskId, layer, problems }: WorkFlags): NamedList {
   };
 }
 
-/** Refuses commands that name a file of the work tree. */
+/** Returns a problem for each command that names a file of the work tree. */
 export function commandProblems(
   { layer }: WorkFlags,
   { startDir, cwd }: Pick<RunPlan, 'startDir' | 'cwd'>,

@@ -36,17 +36,17 @@ import { commandProblems, type NamedList, namedList, type WorkFlags } from './na
 export interface OpenList {
   readonly flags: WorkFlags;
   readonly collected: CollectedSettings;
-  /** A plan of a task without an item, to check the settings and to find the folders. */
+  /** A plan of a task without an item. It is used to check the settings and to find the folders. */
   readonly plan: RunPlan;
   readonly startDir: string;
   readonly named: NamedList;
-  /** Absolute path of the file; null if the list is no file. */
+  /** Absolute path of the list's file; null if the list is not a file. */
   readonly file: string | null;
   /** The list as the person named it. */
   readonly shown: string;
-  /** The name of the list in ids of tasks. */
+  /** The name of the list in the ids of its tasks. */
   readonly name: string;
-  /** How a list that is no file was printed; null for a file. */
+  /** The list as its command first printed it; null for a file. */
   readonly printed: PrintedFirst | null;
   /** Runs the commands of `named`. */
   readonly run: PrintedList['run'];
@@ -54,12 +54,12 @@ export interface OpenList {
   readonly only: ReadonlySet<string> | null;
   readonly list: TaskList;
   readonly state: ListState;
-  /** The commands that an item names. */
+  /** Returns the commands by which an item says how it is checked. */
   readonly commandsOf: (item: ListItem) => readonly string[];
   readonly runsItemChecks: boolean;
   /** How many items run at the same time. */
   readonly places: number;
-  /** The open items without a check, as one sentence for each problem. */
+  /** Problems (one sentence each) that name open items without a check. */
   readonly unchecked: readonly string[];
   readonly notices: readonly string[];
 }
@@ -97,7 +97,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     prompt: 'item',
     problems,
   });
-  // Commands of the list run where it was named, and not in the work tree of an item.
+  // Commands of the list run in the folder where ralph was started, not in the work tree of an item.
   const here = { ...plan, cwd: startFolderOf(plan) };
   const unsafe = commandProblems(flags, here);
   if (unsafe.length > 0) throw new UsageError(unsafe);
@@ -118,7 +118,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   const list =
     printed !== null
       ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
-      : // What an agent has left of the list since, is put back once its item has come to its end.
+      : // Changes that an agent made to the file do not count; they are undone when its item ends.
         requireList(file ?? '', shown, known);
   const ids = list.items.map(({ id }) => id);
   const isCalled = commands.claim !== null || commands.done !== null;
@@ -128,7 +128,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...(isCalled ? idProblems(shown, list.items) : []),
   ];
   if (unknown.length > 0) throw new UsageError(unknown);
-  // The text of a list that is no file may be anybody's.
+  // Anybody may have written the text of a list that is not a file, so no command is taken from it.
   const commandsOf = file === null ? () => [] : commandFinder(plan.env, here.cwd);
   const only = items.length === 0 ? null : new Set(items);
   const opened = { ...base, plan, named, file, shown, name, sections, only, list, state };
@@ -140,7 +140,10 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   };
 }
 
-/** Returns what is known of a list, after people have opened items of it again, and what is to be said of that. */
+/**
+ * Returns the state of a list after items were opened again (by `--again` or at the source), and notices about these
+ * items.
+ */
 export function stateFor(
   { flags, named, printed }: Pick<OpenList, 'flags' | 'named' | 'printed'>,
   known: ListState,
@@ -155,7 +158,7 @@ export function stateFor(
   };
 }
 
-/** Returns how many items run at the same time, and what is wrong with that. */
+/** Returns how many items run at the same time, and the problems with that number. */
 function placesOf(
   written: Written | undefined,
   isApart: boolean,
@@ -168,7 +171,7 @@ function placesOf(
   return { count, problems: count > 1 && !isApart ? [problem] : [] };
 }
 
-/** Returns the words that a repeatable flag was given. */
+/** Returns the values of a repeatable flag. */
 function textsOf(written: Written | undefined): readonly string[] {
   return [written?.value ?? []].flat().map(String);
 }
@@ -180,7 +183,7 @@ function unknownId(flag: string, id: string, ids: readonly string[]): readonly s
   return [`${flag} expects the id of an item; the list has no '${oneLine(id, 80)}'; ${meant}`];
 }
 
-/** Collects the settings; the task type is `coding` unless something else says so. */
+/** Collects the settings; the task type is `coding` unless a source names another. */
 async function collectForItems(flags: WorkFlags, startDir: string): Promise<CollectedSettings> {
   const request = { flags: flags.layer, env: process.env, startDir, ask: personAt(process.env) };
   const collected = await collectSettings(request);
@@ -192,11 +195,11 @@ async function collectForItems(flags: WorkFlags, startDir: string): Promise<Coll
 interface TaskToPlan {
   readonly taskId: string;
   readonly prompt: string;
-  /** The commands of the item that are run. */
+  /** The item's own commands that are run as checks. */
   readonly checks: readonly string[];
-  /** What a judge has to find; null for what the settings name. */
+  /** The criteria for a judge; null for those of the settings. */
   readonly criteria: readonly string[] | null;
-  /** Where its work tree begins; absent for HEAD. */
+  /** The commit or branch at which the task's work tree begins; absent for HEAD. */
   readonly base?: string;
   readonly problems?: readonly string[];
 }
@@ -229,7 +232,10 @@ export function planItemTask(
   return requirePlan(request, problems, collected.notices);
 }
 
-/** Settings that variables or a configuration may have, and that make no sense for the items of a list. */
+/**
+ * Returns the defaults of settings that make no sense for the items of a list, although variables or a configuration
+ * may set them.
+ */
 function off(): Partial<Settings> {
   const { settings } = resolveSettings([]);
   return Object.fromEntries(notOfLists().map((name) => [name, settings[name]]));

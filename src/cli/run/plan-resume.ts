@@ -20,20 +20,20 @@ import { unknownTask } from '../tasks/unknown-task.ts';
 export interface ResumeFlags extends ReadFlags {
   /** Whether `--trust` was given: a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
-  /** Whether this command has read the configuration already. */
+  /** Whether this command has already read the configuration file. */
   readonly hasReadConfig?: boolean;
 }
 
 interface ResumeBounds {
   /** Asks a person to trust the configuration for another program's task; null if nobody can be asked. */
   readonly ask?: Ask | null;
-  /** Limits what the task may do; null if only its own settings do. */
+  /** Limits what the task may do; null if only its own settings limit it. */
   readonly allowed?: AllowedByPass | null;
 }
 
 /**
  * Plans the resume of a task as the command line asks for it. Resolves to null if the task is not open. Rejects with
- * `TaskNotFoundError` for an invalid id, `InsideLoopError`, or as the plan itself does.
+ * `TaskNotFoundError` for an invalid id, `InsideLoopError`, or for the reasons of the planning itself.
  */
 export async function planAskedResume(
   taskId: string,
@@ -45,7 +45,7 @@ export async function planAskedResume(
   const { env } = process;
   refuseInsideOwnLoop('resume', taskId, taskPaths(place.stateDir, taskId).stateFile, env);
   const startDir = startFolder();
-  // A pass has read it for all of its tasks.
+  // `ralph rescue` and `ralph watch` have already read the configuration for all their tasks.
   const isRead = hasReadConfig || allowed !== null || env.RALPH_CONFIG !== undefined;
   return planOpenTask({
     ...{ taskId, place, passthrough, problems, isTrusted, env, startDir, allowed },
@@ -54,7 +54,7 @@ export async function planAskedResume(
   });
 }
 
-/** Returns what is wrong with the configuration that is found here, unless `--config` names that very file. */
+/** Returns the problems of the configuration file that is found here, unless `--config` names that very file. */
 function withFoundConfig(
   layer: Layer,
   env: NodeJS.ProcessEnv,

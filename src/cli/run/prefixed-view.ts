@@ -4,7 +4,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { plainView, quietView } from '../../report/terminal/plain.ts';
 import type { RunView } from '../../report/terminal/view.ts';
 
-/** Returns a view that starts each line with the task id, since several tasks run in one process. */
+/** Returns a view that starts each line with the task's id, because several tasks run in one process. */
 export function viewOf(taskId: string, plan: RunPlan): RunView {
   const { settings, policy } = plan;
   const task = {

@@ -32,7 +32,7 @@ import { planAskedResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
-/** Everything that a pass over the vault needs, validated. */
+/** Everything that a pass over the files of the vault needs, validated. */
 export interface VaultRun {
   readonly ports: VaultPorts & { readonly close: () => void };
   readonly settings: VaultSettings;
@@ -41,8 +41,8 @@ export interface VaultRun {
 }
 
 /**
- * Checks the settings before the first file and creates the ports of a pass over the vault. Prints a line
- * about a file again only if it has changed. Rejects with a `UsageError`.
+ * Checks the settings before the first file, and creates the ports of a pass over the vault. A line about a file is
+ * printed again only if it has changed. Rejects with a `UsageError`.
  */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
   const startDir = startFolder();
@@ -76,7 +76,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     warn: sayUnlessQuiet,
     report(file, outcome) {
       const line = vaultLine(file, outcome);
-      // A new age alone is not worth a new line.
+      // A line that differs only in its age is not printed again.
       const ageless = line?.replace(/ \S+ ago$/, '') ?? '';
       const key = `${file.folder}/${file.name}`;
       if (line === null || printed.get(key) === ageless) return;
@@ -94,7 +94,7 @@ interface Base {
   readonly said: Set<string>;
 }
 
-/** Turns a request into a run. Rejects if the file cannot be run. */
+/** Turns the request to run a task into a planned run. Rejects if the file cannot be run. */
 async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<PlannedTask> {
   const { policy } = first;
   const view = viewOf(request.taskId, first);
@@ -129,7 +129,10 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/** Prints only new sentences: during `ralph watch`, a person may edit and trust a configuration. */
+/**
+ * Prints only sentences that were not printed before. New ones can appear during `ralph watch`, if a person edits and
+ * trusts a configuration.
+ */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -142,12 +145,12 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
-  /** The settings of `ralph rescue` and `ralph watch` alone in the configuration. */
+  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
   readonly vault: VaultLayer;
 }
 
 /**
- * Plans one run from the caller's settings and those of its file. A plan without a file only checks the
+ * Plans one run from the settings of the command and those of the run's file. A plan without a file only checks the
  * settings. Rejects with a `UsageError`.
  */
 async function planOf(
@@ -195,13 +198,19 @@ async function planOf(
   return { plan, notices: collected.notices, vault: collected.vault };
 }
 
-/** Settings that an environment or a configuration may contain, but that make no sense for several tasks. */
+/**
+ * Returns the defaults of settings that make no sense for several tasks, although variables or a configuration may set
+ * them.
+ */
 function offInPass(): Partial<Settings> {
   const { settings } = resolveSettings([]);
   return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
-/** Turns all other conditions off: a rescue is complete by its own promise, or after its file was moved. */
+/**
+ * Returns settings that turn off all other conditions: a rescue is complete by its own promise, or after its file was
+ * moved.
+ */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));
@@ -212,7 +221,7 @@ function emptyOf({ kind }: FlagRow['type']): [] | false | null {
   return kind === 'switch' ? false : null;
 }
 
-/** Returns the flags for a resumed task: those of the output, and `--no-wait`. */
+/** Returns the flags for a resumed task: those that say how it is shown, and `--no-wait`. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);

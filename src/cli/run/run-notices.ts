@@ -22,7 +22,7 @@ import {
   startLine,
 } from '../../report/notices.ts';
 
-/** Returns what a person should know before the first iteration, one sentence each. */
+/** Returns sentences that a person should read before the first iteration. */
 export function announcements(plan: RunPlan): readonly string[] {
   const { policy } = plan;
   const start = startLine(plan.taskId, {
@@ -35,7 +35,9 @@ export function announcements(plan: RunPlan): readonly string[] {
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
-/** Returns what `--edit` allows, and warnings about settings that the user perhaps did not mean, one sentence each. */
+/**
+ * Returns sentences that say what `--edit` allows, and that warn about settings which the user perhaps did not mean.
+ */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings, sources } = plan;
   const warnings = [promptNotice(plan.prompt) ?? []].flat();
@@ -45,7 +47,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     const { permissionsNotice, readOnlyModes, takes } = AGENTS[agent];
     const allowsNothing =
       (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
-      // An environment or a configuration may have tools for other agents.
+      // The environment or a configuration may allow tools that are for other agents.
       (settings.allowedTools.length === 0 || !takes.includes('allowedTools')) &&
       !settings.dangerouslySkipPermissions &&
       plan.passthrough.length === 0;
@@ -89,7 +91,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   return warnings;
 }
 
-/** Whether the agent asks for nothing, by ralph's own flag, by a mode, or by words after `--`. */
+/** Whether the agent never asks for permission, because of ralph's own flag, a mode, or words after `--`. */
 function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
   return (
     settings.dangerouslySkipPermissions ||
@@ -98,10 +100,10 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
   );
 }
 
-/** Programs that start what a file of the work folder names. */
+/** Programs that start commands which a file of the work folder names. */
 const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
 
-/** Whether a command of the user's starts files of the work folder, as far as its words tell. */
+/** Whether a command of the user starts files of the work folder, as far as its words show. */
 function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
   const { programs, files } = runOf(command);
   return (
@@ -125,8 +127,8 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
 }
 
 /**
- * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. A prompt that
- * only ends with the promise, as most do, would at worst be asked about.
+ * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. A prompt that only
+ * ends with the promise, as most do, would at worst lead to that question.
  */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const verdict = judgePromise(text, promise, match, []);

@@ -18,9 +18,15 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
-  /** Sentences about the trusted settings of a found configuration, printed even with `--quiet`. */
+  /**
+   * Sentences about the settings that come from a configuration file which the user has trusted; printed even with
+   * `--quiet`.
+   */
   readonly powers?: readonly string[];
-  /** Why a found configuration is refused, which a dry run shows all the same; absent if it is not. */
+  /**
+   * Why a configuration file that was found is refused; a dry run shows the reason but still runs. Absent if it is not
+   * refused.
+   */
   readonly refusal?: string;
   readonly resume?: Resume;
   /** The command line that starts the run again as a background process. */
@@ -47,7 +53,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
     return code;
   }
   sayPowers(powers);
-  // If the key cannot be created now, it cannot be created for the task either.
+  // If the key that signs the task cannot be created now, it cannot be created for the task either.
   const needsTrust = sealAt(plan, true).problem !== null;
   const task = { ...plan, needsTrust, allowing: allowing(plan) };
   const view = await viewFor(settings, {
@@ -71,7 +77,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   return fields.exit_code;
 }
 
-/** The background process must use the task id that the caller sees. */
+/** Adds the task's id to the arguments, because the background process must use the id that the caller sees. */
 function withTaskId(argv: readonly string[], taskId: string): readonly string[] {
   const [command = 'run', ...words] = argv;
   return [command, '--task-id', taskId, ...words];
@@ -87,7 +93,7 @@ function printResult(message: string): void {
     process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
 }
 
-/** Returns the views that the settings require, as one view. Loads no other views. */
+/** Returns the views that the settings require, as one view. The code of other views is not loaded. */
 export async function viewFor(settings: Settings, telling: MessageContext): Promise<RunView> {
   const { stderr, stdout } = process;
   const views: RunView[] = [];
@@ -119,7 +125,7 @@ export async function viewFor(settings: Settings, telling: MessageContext): Prom
   return allOf(views);
 }
 
-/** Nothing is drawn on a terminal with fewer columns; those of some job runners report 0. */
+/** On a terminal with fewer columns nothing is drawn; the terminals of some job runners report 0 columns. */
 const NARROWEST_COLUMNS = 20;
 
 function isLiveTerminal(): boolean {

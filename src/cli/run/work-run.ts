@@ -77,9 +77,9 @@ export async function runList(open: OpenList): Promise<number> {
   const hold = await holdList(plan, name, shown);
   const runs = sharedRuns(plan.stateDir, tell);
   try {
-    // Left by a driver that was killed as it ticked an item.
+    // A ralph that was killed while it ticked an item may have left a half-written file.
     if (file !== null) removeHalfWritten(path.dirname(file), path.basename(file));
-    // Another run may have written it since it was read.
+    // Another run may have changed the stored state since it was read.
     const fresh = requireListState(plan, open.state);
     const { state: kept } = stateFor(open, fresh);
     const target = settings.worktree ? await targetOf(open, kept) : null;
@@ -102,14 +102,14 @@ export async function runList(open: OpenList): Promise<number> {
   }
 }
 
-/** Finds the branch on which items with work trees of their own land. */
+/** Finds the branch on which items land if each has its own work tree. */
 function targetOf({ plan, name }: OpenList, { target: known }: ListState): Promise<LandingTarget> {
   const protect = plan.settings.protectBranch;
   const env = plan.gitEnv;
   return landingTarget({ cwd: startFolderOf(plan), env, list: name, protect, known });
 }
 
-/** Whether a note has something to say: an item of the whole list is blocked or waits. */
+/** Whether the list still needs its note for a person: an item of the whole list is blocked or waits. */
 function isStuck({ items }: TaskList, state: ListState): boolean {
   return itemStands(items, { blocked: blockedIds(state) }).some(
     ({ item, state: stand }) => item.isWanted && (stand === 'blocked' || stand === 'waiting'),
@@ -117,7 +117,7 @@ function isStuck({ items }: TaskList, state: ListState): boolean {
 }
 
 interface ListRun {
-  /** The full name of the branch at which items begin; absent for the work tree in which the list lies. */
+  /** The full name of the branch at which items begin; undefined if they work in the work tree of the list. */
   readonly base: string | undefined;
   readonly runs: ReturnType<typeof sharedRuns>;
   readonly said: Set<string>;
@@ -131,7 +131,7 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
   const view = (taskId: string, task: RunPlan) =>
     allOf([viewOf(taskId, task), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
   const ended = async (task: PlannedTask): Promise<ItemRun | number> => {
-    // No agent has to do with the list, be it a file or what ralph knows of it.
+    // No agent may touch the list: neither its file nor the state that ralph keeps of it.
     const list = file ?? knownAt(plan, name);
     const ran = await runs.run({ ...task, plan: planOfItem(task.plan, list) }, bounds);
     if (ran.kind === 'no-room') return endingRow('budget_spent', 'day_budget').exitCode;
@@ -232,7 +232,8 @@ function planItem(
     { list: shown, isFile: open.file !== null, id, name, text, place, count, checks, done },
     rulesForAll(plan.policy.agents),
   );
-  // The file of `--criteria` was read before the first item: an agent may have rewritten it since.
+  // These criteria were read from the file of `--criteria` before the first item. They are not read again, because an
+  // agent may have rewritten the file.
   const given = [...plan.settings.criterion, ...item.criteria].slice(0, MOST_CRITERIA);
   const criteria = judgeOf(plan.settings) === null ? null : given;
   const task = { taskId, prompt, checks: ofItem, criteria };

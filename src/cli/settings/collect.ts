@@ -20,28 +20,31 @@ export interface CollectRequest {
   readonly env: NodeJS.ProcessEnv;
   readonly startDir: string;
   /**
-   * What to do with a found configuration that needs trust and has none. Default: `refuse`. `show` uses
-   * it with `--dry-run` and refuses it otherwise; `leave-out` ignores it.
+   * What to do with a configuration file that was found and that a person would have to trust, but has not. Default:
+   * `refuse`. `show` uses it with `--dry-run` and refuses it otherwise; `leave-out` ignores it.
    */
   readonly untrusted?: 'refuse' | 'show' | 'leave-out';
-  /** Asks a person before refusing; null or absent if nobody can be asked. */
+  /** Asks a person before the configuration is refused; null or absent if nobody can be asked. */
   readonly ask?: Ask | null;
 }
 
 export interface CollectedSettings extends SettledSettings {
-  /** The configuration's settings of `ralph rescue` and `ralph watch`. */
+  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
   readonly vault: VaultLayer;
   /** Warnings, one sentence each. */
   readonly notices: readonly string[];
-  /** At most one sentence, printed at every start: what a trusted configuration sets that needs trust. */
+  /**
+   * At most one sentence, printed at every start: the settings of a trusted configuration for which the trust was
+   * needed.
+   */
   readonly powers: readonly string[];
-  /** The found configuration that nobody has trusted, or null. */
+  /** The configuration file that was found but that nobody has trusted, or null. */
   readonly untrusted: ConfigNeedingTrust | null;
 }
 
 /**
- * Gathers the settings from all sources; the first source wins. Rejects with a `UsageError` for a
- * configuration that a person has to trust first.
+ * Gathers the settings from all sources; the first source wins. Rejects with a `UsageError` if a person has to trust
+ * the configuration first.
  */
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
@@ -96,8 +99,8 @@ const NO_CONFIG: ConfigSettings = {
 type Use = 'used' | 'shown' | 'left-out';
 
 /**
- * Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it, which
- * also names the `problems` of the file.
+ * Decides how to use a configuration, and asks a person if necessary. If it is refused, rejects with a `UsageError`,
+ * which also names the `problems` of the file.
  */
 async function useOf(
   powerful: ConfigNeedingTrust | null,
@@ -110,7 +113,7 @@ async function useOf(
   // The task file is not read here, since an untrusted configuration may have named it.
   const { dryRun, json } = resolveSettings(layers).settings;
   if (untrusted === 'show' && dryRun) return 'shown';
-  // `--json` means that a program is reading, which cannot answer.
+  // With `--json`, a program reads the output and cannot answer a question.
   await wantTrust(powerful, json ? null : ask, env, problems);
   return 'used';
 }

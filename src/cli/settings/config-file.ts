@@ -18,22 +18,22 @@ import type { ConfigText } from '../../effects/plan/config-search.ts';
 export interface ConfigSettings {
   readonly layer: Layer;
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
-  /** The settings of `ralph rescue` and `ralph watch` alone, with valid values. */
+  /** The settings that only `ralph rescue` and `ralph watch` have, with valid values. */
   readonly vault: VaultLayer;
   readonly problems: readonly string[];
 }
 
-/** The settings below `circuit_breaker`. */
+/** The settings that may stand below `circuit_breaker`. */
 const OF_BREAKER = ['noProgressLimit', 'sameErrorLimit'] as const;
 
-/** The settings that a task type has. */
+/** The settings that a task type may have. */
 const OF_TASK_TYPE = ['maxIterations', 'iterationTimeout', 'timeout', 'proof'] as const;
 
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
 /**
- * Reads a configuration file. Reports every unknown key and bad value, with its line, at once. If there
- * is a section `ralph:`, only that is read.
+ * Reads a configuration file. Reports every unknown key and bad value, with its line, at once. If there is a section
+ * `ralph:`, the rest of the file is ignored.
  */
 export function readConfig(config: ConfigText): ConfigSettings {
   const lines = new LineCounter();
@@ -102,7 +102,7 @@ function readKeys(map: YAMLMap, reader: Reader): void {
   }
 }
 
-/** Stores a setting. Reports a setting that is set twice, under two of its names. */
+/** Stores a setting. Reports a problem if it is set twice, under two of its names. */
 function write(name: SettingName, written: Written, reader: Reader): void {
   const first = reader.layer[name];
   if (first === undefined) reader.layer[name] = written;
@@ -176,13 +176,13 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
 
 interface Entry {
   readonly key: string;
-  /** Its line, and its name with that of the section. */
+  /** The position of the entry, for messages: its line, and its name after that of the section. */
   readonly where: string;
   readonly value: unknown;
   readonly node: unknown;
 }
 
-/** Returns what stands in a map. Reports values that cannot be read, and leaves them out. */
+/** Returns the entries of a map. Reports values that cannot be read, and leaves them out. */
 function entriesOf(map: YAMLMap, section: string, reader: Reader): readonly Entry[] {
   return map.items.flatMap((pair) => {
     const key = keyText(pair);
@@ -211,7 +211,7 @@ function plainValue(pair: Pair, reader: Reader): unknown {
   if (!isNode(value)) return value;
   try {
     const plain: unknown = value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
-    // Throws if an alias refers to itself, since no message could print such a value.
+    // This throws if an alias refers to itself: no message could print such a value.
     JSON.stringify(plain);
     return plain;
   } catch (error) {

@@ -9,7 +9,9 @@ import {
 } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
-/** A found configuration that needs trust. `isTrusted` says whether a person has given it. */
+/**
+ * A configuration file that was found and that a person has to trust. `isTrusted` says whether a person has done so.
+ */
 export interface ConfigNeedingTrust extends UntrustedConfig {
   /** The file and its text, or null if the file is missing or unusable. */
   readonly config: ConfigText | null;
@@ -26,8 +28,8 @@ interface Found {
 }
 
 /**
- * Returns the found configuration if it needs trust, or else null. It also needs trust if it takes the place
- * of a configuration that was trusted before, whose gates must not disappear silently.
+ * Returns the configuration that was found if a person has to trust it, else null. It also needs trust if it replaces a
+ * trusted configuration, whose checks must not disappear silently.
  */
 export function configNeedingTrust(
   { config, read, startDir }: Found,
@@ -54,8 +56,8 @@ export function refusalOf(powerful: ConfigNeedingTrust): string {
 }
 
 /**
- * Asks a person about an untrusted configuration, and records a yes. Rejects with a `UsageError` if
- * `ask` is null or the answer is no; it begins with the `problems` of the file.
+ * Asks a person about an untrusted configuration, and records a yes. Rejects with a `UsageError` if `ask` is null or
+ * the answer is no; the error begins with the `problems` of the file.
  */
 export async function wantTrust(
   powerful: ConfigNeedingTrust,

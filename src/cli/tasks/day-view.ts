@@ -6,7 +6,7 @@ import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import type { TaskEntry } from '../../effects/state/task-list.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** Returns what is spent of a budget of the day, at the instant `now`; null without a budget. */
+/** Returns how much of a daily budget is spent at the instant `now`; null without a budget. */
 export function dayOf(maxUsd: number | null, stateDir: string, now: string): DayBudget | null {
   if (maxUsd === null) return null;
   const count =
@@ -15,15 +15,15 @@ export function dayOf(maxUsd: number | null, stateDir: string, now: string): Day
   return budgetOf(count(now), maxUsd);
 }
 
-/** One for each state folder, so that a view that lasts says a failure once. */
+/** One counter for each state folder. They are kept, so that a view that is redrawn reports a failure only once. */
 const counters = new Map<string, DayCounter>();
 
-/** The settings of tasks that ended longer ago are not read: there may be hundreds. */
+/** The settings of tasks that ended longer ago are not read, because there may be hundreds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
 /**
- * Returns what is spent of the highest budget of the day among the tasks that are open or worked lately; null
- * if none has one. A task may have a lower one of its own, for example since it was resumed with it.
+ * Returns how much is spent of the highest daily budget among the tasks that are open or worked lately; null if no such
+ * task has one. A task may have its own lower budget, for example because a resume gave it one.
  */
 export function dayOfAll(
   entries: readonly TaskEntry[],

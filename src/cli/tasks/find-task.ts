@@ -12,7 +12,10 @@ import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** The state of a task as commands see it: `live` if it has a live driver, otherwise the shown state. */
+/**
+ * The state of a task as commands see it: `live` if a live process (its driver) runs it, otherwise the state that
+ * `ralph status` shows.
+ */
 export type Standing = 'live' | ShownState;
 
 /** A task that a command names. */
@@ -29,8 +32,8 @@ export interface FoundTask {
 type Vault = Pick<TaskFolders, 'vault'>;
 
 /**
- * Finds a task by its id, also in the history; returns null if there is none. Throws `StateTooNewError`
- * or `StateCorruptedError` for a state that cannot be read.
+ * Finds a task by its id, even in the history; returns null if there is none. Throws `StateTooNewError` or
+ * `StateCorruptedError` if its state cannot be read.
  */
 export function findTask(taskId: string, place: SealedPlace & Vault): FoundTask | null {
   const entry = findTaskEntry(place.stateDir, taskId, sealAt(place));
@@ -65,8 +68,8 @@ export function requireState({ name, stateFile, found }: TaskEntry): KnownState 
 type KnownState = Extract<TaskEntry['found'], { kind: 'task' }>;
 
 /**
- * Finds a task that can be steered. Throws `TaskNotFoundError`, `InvalidStateError` for a task that is
- * completed or in the history, and the errors of `findTask`.
+ * Finds a task that a command can still change (stop, pause, …). Throws `TaskNotFoundError`, `InvalidStateError` for a
+ * task that is completed or in the history, and the errors of `findTask`.
  */
 export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
   const found = existingTask(taskId, place);
@@ -92,7 +95,7 @@ export function resumeCommandHere({
   return commandHere('resume', task_id, [more, accepting].flat());
 }
 
-/** Returns the error for steering a task without a live driver. */
+/** Returns the error for a command that needs a running task, if no live process runs the task. */
 export function notLive(found: FoundTask): InvalidStateError {
   const { state, standing } = found;
   return new InvalidStateError(

@@ -28,7 +28,7 @@ export interface ReportOptions extends StoreOptions {
   /** A duration; default `7d`. */
   readonly since?: string;
   readonly json?: boolean;
-  /** Markdown also at a terminal. */
+  /** Print Markdown even on a terminal. */
   readonly markdown?: boolean;
   /** The file for an HTML page. */
   readonly html?: string;
@@ -49,7 +49,7 @@ export function periodOf({ since = '7d' }: ReportOptions, until: string): Briefi
   return { since: laterBy(until, -spanMs), until };
 }
 
-/** Prints a briefing, or writes it as a page. `head` stands above the text. */
+/** Prints a briefing, or writes it as a page. `head` is printed before the text. */
 export async function printBriefing(
   briefing: Briefing,
   { json = false, markdown = false, html }: ReportOptions,
@@ -83,7 +83,7 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
   say(`the report is in ${file}`);
 }
 
-/** The runs that a briefing shows otherwise than their files have it, and what it names as their place. */
+/** Changes what a briefing shows: its tasks (by `shown`), its notes, and the place that it names. */
 export interface BriefingView {
   readonly shown: (task: ShownTask) => ShownTask;
   readonly notes: readonly OpenNote[];
@@ -108,7 +108,7 @@ export async function gatherBriefing(
     runs.push({
       shown: { ...clean(shown), stateFile, logDir },
       task: clean(task),
-      // One task after another, since there may be hundreds.
+      // The tasks are read one after another, because there may be hundreds.
       lines: task !== null && shown.isOwn && view === null ? await linesOf(task, logDir) : {},
     });
   }

@@ -12,13 +12,13 @@ export interface FolderOptions {
   readonly keyFile?: string;
 }
 
-/** The flags that say whether a task is in a vault or in a fleet, and where that is. */
+/** The flags that say whether a task is in a vault or in a fleet, and where that vault or fleet is. */
 export interface StoreOptions extends FolderOptions {
   readonly fleet?: string;
 }
 
 export interface TaskFolders {
-  /** Absolute path, as is `stateDir`. */
+  /** Absolute path. So is `stateDir`. */
   readonly vault: string;
   readonly stateDir: string;
   /** Whether flags or variables name the vault or the state folder. */
@@ -27,7 +27,7 @@ export interface TaskFolders {
   readonly keyFile: string | null;
 }
 
-/** Returns the folders of `foundFolders`, on which the command works from now on. */
+/** Returns the folders of `foundFolders`, and records that the command uses them. */
 export function foldersOf(
   options: FolderOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -37,7 +37,10 @@ export function foldersOf(
   return folders;
 }
 
-/** Returns the folders that flags name, or else variables, or else the nearest with a state folder (`vaultAbove`). */
+/**
+ * Returns the folders that flags name; otherwise those of variables; otherwise the nearest folder with a state folder
+ * (`vaultAbove`).
+ */
 function foundFolders(options: FolderOptions, env: NodeJS.ProcessEnv): TaskFolders {
   const here = startFolder();
   const named = options.vault ?? env.RALPH_VAULT;
@@ -54,8 +57,8 @@ function foundFolders(options: FolderOptions, env: NodeJS.ProcessEnv): TaskFolde
 }
 
 /**
- * Whether commands without flags work on these folders. A variable may be set in this shell alone, so they must neither
- * need it nor be led astray by it.
+ * Whether commands without flags use these folders, both with and without the present variables: a variable may be set
+ * only in this shell, so a printed command must not depend on it.
  */
 export function isFound({ vault, stateDir }: Pick<TaskFolders, 'vault' | 'stateDir'>): boolean {
   return [process.env, {}].every((env) => {
@@ -69,7 +72,7 @@ export function foldersNamed(flags: Layer): TaskFolders {
   return foldersOf(foldersGiven(flags));
 }
 
-/** Returns what a run's flags say of its folders. */
+/** Returns the folders that a run's flags name. */
 export function foldersGiven(flags: Layer): FolderOptions {
   const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
     const value = flags[name]?.value;

@@ -15,21 +15,21 @@ import type { TaskFolders } from './named-folders.ts';
 /*
  * How a person may name a task of a vault: by its id, as `last`, or by the beginning of its id.
  *
- * A script that stops `nightly` must not stop `nightly-2` once `nightly` is pruned. So commands that change something
- * take a beginning only where a person types.
+ * A script that stops `nightly` must not stop `nightly-2` after `nightly` was pruned. So commands that change something
+ * accept the beginning of an id only from a person at a terminal.
  */
 
 type Place = Pick<TaskFolders, 'stateDir'>;
 
-/** The shortest beginning of an id, in characters. */
+/** The shortest beginning of an id that is accepted, in characters. */
 const SHORTEST = 3;
 
-/** How many tasks are listed if several fit. */
+/** How many tasks are listed if several ids have the same beginning. */
 const LISTED_AT_MOST = 10;
 
 /**
- * Returns the id of the task that a command looks at; without a word, that of the newest, which a person is told.
- * A word that fits no task is returned as it is. Throws a `UsageError` if it is the beginning of several ids, and a
+ * Returns the id of the task that a command shows. Without a word it is the newest task, which a person is told. A word
+ * that fits no task is returned unchanged. Throws a `UsageError` if the word is the beginning of several ids, and a
  * `TaskNotFoundError` if there is no task at all.
  */
 export function shownTask(word: string | undefined, place: Place): string {
@@ -39,7 +39,7 @@ export function shownTask(word: string | undefined, place: Place): string {
   return newest;
 }
 
-/** Returns the id of a task of a fleet, which takes whole ids only. Throws a `UsageError` if there is none. */
+/** Returns the id of a task in a fleet, where only whole ids are accepted. Throws a `UsageError` if no id was given. */
 export function requireId(word: string | undefined, command: string): string {
   if (word !== undefined) return word;
   throw new UsageError([`ralph ${command} expects the id of a task of the fleet; found none.`]);
@@ -73,7 +73,7 @@ function aboutTask(id: string, stateDir: string): string {
   return `  ${standingOf(found.state)}  ${oneLine(found.state.task_prompt, 60)}`;
 }
 
-/** The task that started last is hardly older than so many that have ended. */
+/** How many ended tasks are read to find the newest: the task that started last is almost certainly among them. */
 const ENDED_READ = 10;
 
 /** Returns the id of the task that started last. */

@@ -13,15 +13,15 @@ import type { LogPiece, TaskLogs } from '../../effects/state/task-logs.ts';
 import { iterationHeader, logText, STDERR_HEADER } from '../../report/screens/logs.ts';
 import { standardOutlet } from '../terminal/outlet.ts';
 
-/** What of a task's logs is shown. */
+/** Which of a task's logs are shown, and how. */
 export interface LogsShown {
   readonly taskId: string;
   readonly stateDir: string;
   /** The only iteration that is shown; null for all. */
   readonly iteration: number | null;
-  /** Go on until the loop ends. */
+  /** Whether to show new output until the loop ends. */
   readonly follow: boolean;
-  /** Print the bytes as the agent wrote them. */
+  /** Whether to print the bytes as the agent wrote them. */
   readonly raw: boolean;
 }
 
@@ -41,7 +41,7 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Returns what makes an iteration's output readable, by the agents that wrote it. */
+/** Returns the reader for an iteration's output, which depends on the agents that wrote it. */
 function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog {
   const folderNow = (): string | null => findTaskEntry(stateDir, taskId)?.folder ?? null;
   const folder = folderNow();
@@ -49,7 +49,8 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  // The settings name the agents of the last run; another may have written this log, without a note.
+  // The settings are not used here: they name the agents of the last run, but without a note the log is from the
+  // default agent.
   return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 

@@ -6,7 +6,7 @@ import { RalphService } from '../../service/ralph-service.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question.ts';
 
-/** Far above the input of a stop hook, which is a few hundred bytes and the agent's last message. */
+/** The limit for the input of a stop hook, which is usually a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -39,7 +39,7 @@ async function reasonToHold(
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  // A loop counts the iterations of its own task.
+  // If a loop runs the task, the loop itself counts the iterations.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
   if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };

@@ -16,7 +16,7 @@ import type { TaskFolders } from './named-folders.ts';
 
 /** The task to check. */
 export interface CheckedTask {
-  /** Undefined means the only open task. */
+  /** The id of the task; undefined means the only open task. */
   readonly id: string | undefined;
   /** Whether to trust the task although this user did not write it here. */
   readonly isTrusted: boolean;
@@ -73,7 +73,7 @@ function onlyOpenTask(place: TaskFolders): string | { readonly none: string } {
 
 /** What is known about the agent that wants to stop. */
 interface StopQuestion {
-  /** Its last message, or null if unknown. */
+  /** The agent's last message, or null if unknown. */
   readonly message: string | null;
   /** Whether the agent remembers what it has done. */
   readonly remembers: boolean;
@@ -81,7 +81,7 @@ interface StopQuestion {
   readonly isNamed: boolean;
 }
 
-/** Whether the agent may stop, and if not, the prompt for it. */
+/** Whether the agent may stop (`lets-go`); if not, the prompt with which it continues. */
 type TaskAnswer =
   | { readonly kind: 'lets-go'; readonly why: string }
   | { readonly kind: 'holds'; readonly prompt: Uint8Array };
@@ -116,8 +116,8 @@ export async function askTask(
 }
 
 /**
- * Returns the prompt of a task, or what the state has of it if the stored prompt is lost or changed: an agent
- * that could free itself by changing a file would not be held.
+ * Returns the prompt of a task. If the stored prompt is lost or changed, returns its beginning from the state:
+ * otherwise an agent could free itself by changing the file.
  */
 function promptOf(task: TaskState, folder: string): Uint8Array {
   try {

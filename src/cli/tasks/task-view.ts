@@ -32,7 +32,7 @@ import { requireState } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** How many tasks of the history are shown. */
+/** How many ended tasks are shown. */
 const ENDED_SHOWN = 10;
 
 /** What `ralph status` shows of a state folder. */
@@ -41,13 +41,13 @@ interface TasksView {
   readonly tasks: readonly ShownTask[];
   /** The budget of the day; null if no open or recent task has one. */
   readonly day: DayBudget | null;
-  /** How many ended tasks are not among them. */
+  /** How many ended tasks are not in `tasks`. */
   readonly more: number;
 }
 
 /**
- * Returns the open tasks of a state folder and the newest that ended, or all that ended, and what was spent today if a
- * limit holds for the day.
+ * Returns the open tasks of a state folder, its newest ended tasks (with `all`, every one), and today's spending if a
+ * task has a daily budget.
  */
 export function viewTasks(place: SealedPlace, all = false): TasksView {
   const at = new Date().toISOString();
@@ -65,8 +65,8 @@ export function viewTasks(place: SealedPlace, all = false): TasksView {
 }
 
 /**
- * Returns one task in detail, without the lines that its iterations changed. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if
- * the state cannot be read.
+ * Returns one task in detail, but without counts of changed lines. Throws `TaskNotFoundError`, or `StateTooNewError` or
+ * `StateCorruptedError` if the state cannot be read.
  */
 export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const { stateDir } = place;
@@ -106,7 +106,7 @@ export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   }
 }
 
-/** Adds the progress reported since the driver last saved the state. */
+/** Adds the progress that was reported since the state was last saved. */
 function upToDate(task: TaskState, { folder, archived }: TaskEntry): TaskState {
   const report = archived || !isLive(task.status) ? null : pendingProgress(folder);
   return report === null ? task : { ...task, progress: progressOf(report) };

@@ -2,7 +2,7 @@ import { nearest } from '../../core/text/nearest.ts';
 import { taskIdsIn } from '../../effects/state/task-list.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 
-/** Returns the error for an unknown task, with the id that was probably meant. */
+/** Returns the error for an unknown task. It names the id that was probably meant. */
 export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError {
   const ids = idsIn(stateDir);
   const near = ids.find((id) => taskId.length > 2 && id.startsWith(taskId)) ?? nearest(taskId, ids);
@@ -15,7 +15,7 @@ export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError
       );
 }
 
-/** Returns no ids if the folder cannot be read: the suggestion is optional. */
+/** Returns the ids of the tasks; none if the folder cannot be read, because the suggestion is optional. */
 function idsIn(stateDir: string): readonly string[] {
   try {
     return taskIdsIn(stateDir);

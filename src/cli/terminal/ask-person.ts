@@ -5,7 +5,7 @@ const STDIN = 0;
 const STDERR = 2;
 
 /**
- * Returns a function that asks the person at the terminal. Returns null if there is no terminal, and inside
+ * Returns a function that asks the person at the terminal a question. Returns null if there is no terminal, and inside
  * a loop, where the agent would answer.
  */
 export function personAt(env: NodeJS.ProcessEnv): ((question: string) => boolean) | null {
@@ -23,7 +23,9 @@ function askPerson(question: string): boolean {
 
 const LONGEST_ANSWER = 100;
 
-/** Reads from the terminal itself: standard input may be non-blocking, and must keep its further lines. */
+/**
+ * Reads a line from the terminal itself: standard input may be non-blocking, and its later lines must not be consumed.
+ */
 function readLine(): string {
   const terminal = openTerminal();
   const byte = Buffer.alloc(1);

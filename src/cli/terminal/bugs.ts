@@ -2,8 +2,8 @@ import { messageOf } from '../../errors.ts';
 import { EXIT_BUG } from '../../exit-codes.ts';
 
 /*
- * Uncaught errors: thrown in a timer or a stream's listener, or a rejected promise that nothing awaits.
- * While tasks run, such an error ends them, so that state and note report it; otherwise it ends ralph.
+ * Uncaught errors: errors thrown in a timer or in a stream's listener, and rejections that nothing awaits. While tasks
+ * run, such an error ends them in a way that the state and the note report; otherwise it ends ralph.
  */
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
@@ -12,7 +12,7 @@ const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 export function watchForBugs(): void {
   for (const event of EVENTS) {
     process.on(event, (error: unknown) => {
-      // Another listener is one of `endedByBugs`, which ends its task first.
+      // Any other listener is one of `endedByBugs`, which ends its task first.
       if (process.listenerCount(event) > 1) return;
       sayBug(error);
       process.exit(EXIT_BUG);
@@ -20,12 +20,12 @@ export function watchForBugs(): void {
   }
 }
 
-/** Prints one sentence on standard error. */
+/** Prints on standard error that an error is a bug in ralph. */
 export function sayBug(error: unknown): void {
   process.stderr.write(`ralph: this is a bug in ralph, please report it: ${messageOf(error)}\n`);
 }
 
-/** Runs a task with a signal that aborts on an uncaught error, its reason. The task must then end. */
+/** Runs a task with a signal that aborts on an uncaught error, with the error as its reason. The task must then end. */
 export async function endedByBugs<T>(run: (bugs: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const onBug = (error: unknown): void => controller.abort(error);

@@ -9,7 +9,9 @@ export interface Outlet {
   write(text: string | Uint8Array): Promise<boolean>;
 }
 
-/** Standard output. Reports a reader that has gone (`| head`) instead of throwing. */
+/**
+ * Returns standard output as an outlet. If the reader has gone (`| head`), `write` reports that instead of throwing.
+ */
 export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): Outlet {
   return {
     write(text) {
@@ -47,8 +49,8 @@ export async function readStdin(): Promise<Uint8Array> {
 }
 
 /**
- * Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. Its reason is the exit code
- * that belongs to what was sent.
+ * Returns a signal that aborts on SIGINT, SIGTERM or SIGHUP, which then do not end the process. Its reason is the exit
+ * code for the signal that was sent.
  */
 export function signalled(): AbortSignal {
   const controller = new AbortController();

@@ -4,7 +4,7 @@ import { upward } from '../../effects/files/upward.ts';
 
 const PACKAGE = 'ralph-headless';
 
-/** What decides how a person starts this very program. */
+/** The facts that decide how a person can start this very program. */
 interface Started {
   /** The script that node was given: `process.argv[1]`. */
   readonly script: string;
@@ -26,13 +26,13 @@ export function ownProgram({ script, folder, path: search }: Started): string {
     .map((each) => path.join(each, 'ralph'))
     .find(isProgram);
   if (onPath !== undefined && real(onPath) === own) return 'ralph';
-  // The script is bin/ralph.js of its package.
+  // The script is `bin/ralph.js` in the folder of its package.
   const root = path.dirname(path.dirname(own));
   const isHere = upward(folder).some(
     (each) => each === root || real(path.join(each, 'node_modules', PACKAGE)) === root,
   );
   if (isHere) return 'npx ralph';
-  // A checkout is in no package folder; what npx would fetch is another program.
+  // In a checkout, npx would fetch another program than this one, so the script itself is named.
   const isInstalled = own.split(path.sep).includes('node_modules');
   return isInstalled ? `npx --package ${PACKAGE} ralph` : `node ${own}`;
 }

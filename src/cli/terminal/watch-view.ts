@@ -34,7 +34,7 @@ async function watchScreen(
 ): Promise<number> {
   const screen = new LiveScreen(stream);
   const redraw = (): void => {
-    // If there is no further frame, the next draw says why.
+    // An error is ignored here: the next regular draw reports it.
     void next().then(
       (frame) => screen.redraw(pictureOf(frame, stream.rows)),
       () => {},
@@ -59,7 +59,7 @@ async function rest(stop: AbortSignal): Promise<void> {
   await pause(REDRAW_MS, undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** Keeps the last row free: lines that scroll out could not be redrawn. */
+/** Cuts the text so that the last row stays free: lines that scroll out of the screen could not be redrawn. */
 function pictureOf({ text }: Frame, rows: number): Picture {
   const lines = text === '' ? ['no task yet'] : text.trimEnd().split('\n');
   const room = rows - 1;

@@ -9,19 +9,22 @@ export async function runCheck(check: Check, options: ShellOptions): Promise<Raw
   return asCheckResult(check, await runMeasured(check.command, options));
 }
 
-/** Runs a command that decides. What it reads to judge the output is loaded with the first one. */
+/**
+ * Runs a command whose exit code or output decides about a task. The code that judges the output is loaded with the
+ * first such command.
+ */
 export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
   const { runMeasuredCommand } = await import('../../effects/processes/measured-command.ts');
   return runMeasuredCommand(command, options);
 }
 
-/** Runs one check and does not look for an earlier result. */
+/** Runs one check, without looking for an earlier result. */
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**
- * Returns a function that runs a check. One that judges no claim is not run again on a tree that this process has
- * checked before. A claim always runs its checks: the tree does not tell of built files, of `.env`, or of a service. A
- * result says in which iteration the check failed on the same tree.
+ * Returns a function that runs a check. Unless it judges a claim, the check does not run again on a tree that this
+ * process has already checked. A claim always runs its checks, because built files, `.env` and services are not part of
+ * the tree. A result says in which iteration the check failed on the same tree.
  */
 export function rememberingChecks(
   keeper: Pick<TreeKeeper, 'knownTree'> | null,
@@ -36,7 +39,7 @@ export function rememberingChecks(
     const earlier = tree === null || forClaim ? undefined : known.get(key);
     if (earlier !== undefined) return { ...earlier, isReused: true };
     const result = await run(check);
-    // A check that a stop cut off has said nothing.
+    // A check that was cut off by a stop has no result to remember.
     if (tree === null || (result.exitCode === null && !result.timedOut)) return result;
     known.set(key, result);
     const failed = failedIn.get(key);

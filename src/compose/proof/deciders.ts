@@ -5,8 +5,8 @@ import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
 /**
- * Names the files that decide what the checks of a run say; empty without checks. `atStart` saves a second look
- * at them.
+ * Returns the names of the files that decide the results of a run's checks (such as test configuration); empty without
+ * checks. With `atStart` the files need not be examined again.
  */
 export async function decidersOfPlan(
   { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
@@ -22,7 +22,10 @@ export async function decidersOfPlan(
   );
 }
 
-/** Returns what decided the checks at the start. Other checks, given with a resume, begin with it. */
+/**
+ * Returns the files that decided the checks at the start of the task. For checks that are first given with a resume,
+ * the files at that resume count.
+ */
 export async function decidersOf(
   { plan, paths }: { readonly plan: RunPlan; readonly paths: TaskPaths },
   isBeginning: boolean,
@@ -43,7 +46,7 @@ export async function decidersOf(
   return isSame ? placed : withNewChecks(placed, now);
 }
 
-/** Returns what decided the checks as the task keeps it, or null. */
+/** Returns the record of these files in the form in which the task stores it, or null. */
 export async function storedForm(deciders: DecidersAtStart | null): Promise<string | null> {
   if (deciders === null) return null;
   const { decidersJson } = await import('../../effects/proof/deciders-at-start.ts');

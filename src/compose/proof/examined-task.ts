@@ -13,29 +13,31 @@ export interface ExaminedTask {
   readonly run: {
     readonly plan: RunPlan;
     readonly stops: SignalWatch;
-    /** Tells a person. */
+    /** Shows a sentence to a person. */
     readonly warn: (sentence: string) => void;
   };
-  /** Null outside git, with `--no-snapshots`, and if git cannot open what it once could. */
+  /** Null outside git, with `--no-snapshots`, or if git can no longer open the repository. */
   readonly keeper: TreeKeeper | null;
-  /** Whether a driver of the task has made snapshots: then no claim is judged without them. */
+  /** Whether the task has made snapshots in any run: then no claim is judged without them. */
   readonly hasSnapshots: boolean;
   readonly atStart: DecidersAtStart;
   readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
-  /** What decided in the tree of the start, by the checks. */
+  /** The files that decided the checks in the tree of the start, by the checks' commands. */
   readonly known: Map<string, Promise<DecidersOfTree>>;
-  /** Files that the checks have changed, and of which a person has been told. */
+  /** Files that the checks have changed, and about which a person has been told. */
   readonly told: Set<string>;
 }
 
-/** Returns the folder that checks run in, relative to the root of the work tree; empty for the root, or outside git. */
+/**
+ * Returns the folder in which checks run, relative to the root of the work tree; empty for the root, or outside git.
+ */
 export function belowRoot({ run, keeper }: ExaminedTask): string {
   return keeper === null ? '' : path.relative(keeper.git.repository.root, realPath(run.plan.cwd));
 }
 
-/** Returns how checks may name the work tree, and the folder that they run in. */
+/** Returns the paths by which checks may name the work tree and the folder in which they run. */
 export function placesOf(task: ExaminedTask): readonly NamedPlace[] {
   const { run, keeper } = task;
   if (keeper === null) return [];

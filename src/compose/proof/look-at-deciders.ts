@@ -15,14 +15,17 @@ import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';
 import { belowRoot, type ExaminedTask, placesOf, programsInTree } from './examined-task.ts';
 
-/** Looks whether what decides the checks is as at the start. What cannot be found out is an answer as well. */
+/**
+ * Compares the files that decide the checks with those at the start. If something cannot be found out, the answer says
+ * so.
+ */
 export async function lookAtTask(
   task: ExaminedTask,
   checks: readonly Check[],
   { iteration, rewritten }: Pick<ExamRequest, 'iteration' | 'rewritten'>,
 ): Promise<DecidersSeen> {
   const { run, keeper, atStart } = task;
-  // What a check writes belongs to the claim: to its proof, its commit and its checkouts.
+  // Files that a check writes belong to the claim, and so to its proof, its commit and its checkouts.
   const unchecked = (await keeper?.keepChecked(iteration)) ?? null;
   const { cwd, env, settings } = run.plan;
   const tree = claimedTree(task);
@@ -48,12 +51,12 @@ export async function lookAtTask(
 
 type Found = Omit<DecidersSeen, 'tree' | 'programs'>;
 
-/** Returns the newest snapshot's tree; null if the claim could not be kept. */
+/** Returns the tree of the newest snapshot; null if no snapshot of the claim could be made. */
 function claimedTree({ keeper }: ExaminedTask): string | null {
   return keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
 }
 
-/** Where nothing is known of test files. */
+/** Used if nothing is known about test files. */
 const NO_TESTS = { changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false };
 
 async function lookInFolder(
@@ -97,14 +100,14 @@ async function lookInTree(
   };
 }
 
-/** Tells a person which files the checks have changed, unless it has been said of all of them. */
+/** Warns about files that the checks have changed, except for those named in an earlier warning. */
 function tellOnce({ run, told }: ExaminedTask, files: readonly string[]): void {
   const news = files.filter((file) => !told.has(file));
   if (news.length > 0) run.warn(changedByChecks(news));
   for (const file of news) told.add(file);
 }
 
-/** Compares the deciders that git ignores with the start. */
+/** Compares the files that decide the checks but are ignored by git with those at the start. */
 export async function lookAtIgnored(task: ExaminedTask) {
   const { run, keeper } = task;
   const { ignored } = task.atStart;
@@ -117,7 +120,7 @@ export async function lookAtIgnored(task: ExaminedTask) {
   return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
 }
 
-/** Compares the claimed tree with that of the start. Rejects if there is no snapshot of the claim. */
+/** Compares the claimed tree with the tree at the start. Rejects if there is no snapshot of the claim. */
 export async function compare(task: ExaminedTask, checks: readonly string[]) {
   const { run, keeper, known } = task;
   const claimed = claimedTree(task);
@@ -147,7 +150,7 @@ export async function compare(task: ExaminedTask, checks: readonly string[]) {
   return { git, folder, start, claimed, atStart, look };
 }
 
-/** Returns which program each command runs first, as it is found on PATH. */
+/** Returns the path of the program that each command runs first, as found through PATH. */
 function programsRun(
   commands: readonly string[],
   place: Parameters<typeof findPrograms>[1],

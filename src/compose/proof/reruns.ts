@@ -19,14 +19,17 @@ import { runCheck } from './checks.ts';
 import { belowRoot, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
-/** Runs the checks on the claimed work with the deciders and the tests of the start. */
+/**
+ * Runs the checks on the claimed work, but with the tests and the other files that decide the checks as they were at
+ * the start (the old exam).
+ */
 export function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undone }) => undone);
 }
 
 /**
- * Runs the checks on the claimed work with the tests of the start. New tests stay where nothing else changed that
- * decides: a fixture that was missing may be the work itself.
+ * Runs the checks on the claimed work with the tests of the start. New test files stay if no other file that decides
+ * the checks was changed: a fixture that was missing may be the work itself.
  */
 export function startTests(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undoneTests, bent }) =>
@@ -76,14 +79,14 @@ export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]
   return { kind: 'ran', results: checked.answer, folder };
 }
 
-/** In the old exam the environment leads into it instead of the work tree. */
+/** Makes the environment of the old exam name its checkout wherever it named the work tree. */
 function withPlaceOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
   const root = realPath(task.keeper?.git.repository.root ?? '');
   const env = () => envInExam(task.env(), { root, folder: realPath(folder) }, placesOf(task));
   return { ...task, env };
 }
 
-/** What both checkouts need: where they are made, and how git is asked. */
+/** Returns what both checkouts need: their folder, the commit for HEAD, and which files are ralph's own. */
 async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
   if (keeper === null) throw new Error('the task has no snapshots');
   const { plan } = run;
@@ -103,7 +106,7 @@ async function runAll(
   const places = placesOf(task);
   for (const check of checks) {
     const { command } = check;
-    // A check that names the work tree by its path would look at that, and not at the checkout.
+    // The command's paths are changed, because a check that names the work tree would not look at the checkout.
     const there = { ...check, command: checkBelow(command, places, place.folder) };
     results.push({ ...(await runCheck(there, optionsIn(task, place))), command, where: 'clean' });
   }

@@ -34,9 +34,9 @@ import {
 } from './shared-runs.ts';
 
 export interface OrchestrateOptions {
-  /** The plan of the pass itself, without a file. Its budget of the day is that of all tasks together. */
+  /** The plan of the pass over the vault itself, without a file. Its daily budget holds for all tasks together. */
   readonly plan: RunPlan;
-  /** Turns a request into a run. Rejects if the run cannot start. */
+  /** Turns the request to run a task into a planned run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;
   readonly endedByBugs: RunBounds['endedByBugs'];
   readonly report: VaultPorts['report'];
@@ -83,7 +83,7 @@ function vaultDesk(plan: RunPlan): Vault {
 function vaultNotes({ plan, warn }: OrchestrateOptions): VaultNotes {
   const { vault, stateDir, policy } = plan;
   const folder = path.join(vault, NEEDS_ACTION);
-  /** Full paths of the existing notes of a kind and task. */
+  /** Returns the full paths of a task's existing notes of this kind. */
   const there = (kind: VaultNote['kind'], taskId: string): readonly string[] =>
     openNotes(vault)
       .filter((note) => note.reason === NOTE_REASONS[kind] && note.taskId === taskId)

@@ -23,25 +23,25 @@ export interface PlannedTask {
   readonly said?: Set<string>;
 }
 
-/** What bounds all tasks together. */
+/** The limits of all tasks together. */
 export interface RunBounds {
-  /** US dollars for all tasks of a day together; null: no limit. A task may have a lower one of its own. */
+  /** US dollars for all tasks of a day together; null: no limit. A task may have its own lower limit. */
   readonly maxCostPerDay: number | null;
   /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
 }
 
-/** Runs several tasks in one process: they share signals, held work trees and the budget of the day. */
+/** Runs several tasks in one process: they share signals, locked work trees and the daily budget. */
 export interface SharedRuns {
   readonly stops: StopRequests & { close(): void };
-  /** Runs a task to its end, unless the budget of the day is spent. Rejects as `startRun` does. */
+  /** Runs a task to its end, unless the daily budget is spent. Rejects as `startRun` does. */
   run(
     task: PlannedTask,
     bounds: RunBounds,
   ): Promise<{ readonly kind: 'ended'; readonly end: RunEnd } | NoRoom>;
 }
 
-/** Begins to watch signals for the tasks of this process. `stops.close` ends that. */
+/** Starts watching signals for the tasks of this process; `stops.close` stops watching. */
 export function sharedRuns(stateDir: string, warn: (sentence: string) => void): SharedRuns {
   const stops = watchSignals();
   const workTrees = workTreeHolds();
@@ -67,8 +67,9 @@ export function sharedRuns(stateDir: string, warn: (sentence: string) => void): 
 }
 
 /**
- * Claims what has a name in the state folder, so that only one of several processes handles it. Resolves to null if
- * another one has it. Rejects if no claim can be stored, since two processes could then start the same work.
+ * Locks a name in the state folder, so that only one of several processes does the work of that name. Resolves to null
+ * if another process has the lock. Rejects if no lock can be stored, since two processes could then start the same
+ * work.
  */
 export async function holdName(
   stateDir: string,

@@ -14,10 +14,10 @@ import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
 
 /**
- * Announces how the earlier task with the id of `run` ended, if its driver died before it could. Uses that
- * task's own settings. Call it before a run takes the id. Shows problems as notices and rejects only if
- * a live driver has the task. `isTrusted`: a person vouches for a task of somebody else. Resolves to what stopped
- * ralph meanwhile, or null.
+ * Announces how the earlier task with the id of `run` ended, if its process died before it could. Uses that task's own
+ * settings. Call it before a new run takes the id. Shows problems as notices, and rejects only if a live process runs
+ * the task. `isTrusted`: a person trusts a task that somebody else wrote. Resolves to the cause if ralph was stopped
+ * meanwhile, else to null.
  */
 export async function announceMissedEnd(
   run: Pick<RunOptions, 'plan' | 'view' | 'bugs'>,

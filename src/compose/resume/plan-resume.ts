@@ -25,37 +25,40 @@ import { UntrustedTaskError } from '../../task-errors.ts';
 import type { Resume } from '../held-run.ts';
 import { clearUp, doubtOf, readOpenTask } from '../open-task.ts';
 
-/** What a pass over the vault allows the tasks that it resumes. */
+/** What `ralph rescue` or `ralph watch` allows the tasks that it resumes. */
 export type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
 
-/** A task to resume, and the settings that change with that. */
+/** A task to resume, and the settings that this resume changes. */
 export interface ResumeRequest {
   /** A valid id. */
   readonly taskId: string;
   /** Absolute paths. */
   readonly place: SealedPlace & { readonly vault: string };
-  /** The settings that are given with the resume, as they were written. */
+  /** The settings that this resume gives, as the user wrote them. */
   readonly layer: Layer;
-  /** Passed to the agent instead of what the task has; empty to keep that. */
+  /** Arguments for the agent that replace the task's own; empty to keep those. */
   readonly passthrough: readonly string[];
-  /** Sentences about `layer`, to be told together with those of the plan. */
+  /** Sentences about problems in `layer`, to be reported together with those of the plan. */
   readonly problems: readonly string[];
   /** Whether a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
   readonly env: NodeJS.ProcessEnv;
   /** The folder in which ralph was started. */
   readonly startDir: string;
-  /** Limits what the task may do; null if only its own settings do. */
+  /** Limits what the task may do; null if only its own settings limit it. */
   readonly allowed: AllowedByPass | null;
-  /** Gathers the settings of another program's task: those in its state, given here, and the current ones. */
+  /** Merges the settings for another program's task: those in its state, those of this resume, and the current ones. */
   readonly collect: (inState: Layer) => Promise<Collected>;
-  /** Why a configuration that is found here is not used, a sentence each; a resume does not read what it says. */
+  /**
+   * Why a configuration file that was found here is not used, a sentence each. A resume does not use its settings in
+   * any case.
+   */
   readonly configProblems: readonly string[];
 }
 
-/** The settings that are in force for another program's task. */
+/** The settings that apply to another program's task. */
 interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
-  /** Sentences about those of them that need trust and come from a found configuration. */
+  /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
 }
 
@@ -123,15 +126,18 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
 export interface PlannedResume {
   readonly plan: RunPlan;
   readonly resume: Resume;
-  /** Sentences about the settings in force that need trust and come from a found configuration. */
+  /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
-  /** Whether the last driver died before it announced the end, which must be announced before a resume. */
+  /** Whether the last process died before it announced the end; then this must be announced before a resume. */
   readonly isUntold: boolean;
   /** What a person should read before somebody else's task runs, or null for the user's own task. */
   readonly takenOver: string | null;
 }
 
-/** Returns `stored` with the permissions and within the sandbox of `allowed`. Throws `BeyondPassError` if programs differ. */
+/**
+ * Returns `stored` with the permissions of `allowed`, and with a sandbox that allows no more than that of `allowed`.
+ * Throws `BeyondPassError` if the task would run other programs.
+ */
 function boundedBy(
   stored: StoredRun,
   { task_id, git }: TaskState,
@@ -150,16 +156,16 @@ function boundedBy(
   return { ...stored, ...permitted, passthrough: allowed.passthrough };
 }
 
-/** Whether a driver may have died between completing a task and announcing it. */
+/** Whether a process may have died between completing a task and announcing it. */
 function mayBeUntold(paths: TaskPaths): boolean {
   const moved = inHistory(paths, path.basename(paths.folder));
   return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
 }
 
 /**
- * Returns the settings with which a task was started; of another program's task those in its state, and the
- * current ones for the rest. Rejects if those of a `ralph run` are lost: without them the task has no gates
- * and would count any answer as complete.
+ * Returns the settings with which a task was started. For another program's task they are those in its state and, for
+ * the rest, the current ones. Rejects if the settings of a `ralph run` are lost: without them the task would have no
+ * checks and count any answer as complete.
  */
 async function storedRun(
   state: TaskState,
@@ -173,7 +179,10 @@ async function storedRun(
   return { stored, powers: collected.powers };
 }
 
-/** Makes a new `cwd` relative to where ralph starts now. Other paths stay relative to the first start. */
+/**
+ * Resolves a new `cwd` from the folder in which ralph starts now. Other paths stay relative to the folder of the first
+ * start.
+ */
 function fromHere(layer: Layer, startDir: string): Layer {
   const { cwd } = layer;
   if (typeof cwd?.value !== 'string') return layer;

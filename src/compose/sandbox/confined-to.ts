@@ -5,33 +5,34 @@ import type { Confine } from '../../effects/processes/find-program.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import type { OwnPlace, Sandbox } from '../../effects/sandbox/sandbox.ts';
 
-/** What a command is started with, if it runs in the sandbox. */
+/** The option with which a command is started in the sandbox. */
 interface Confined {
   readonly confine?: Confine;
 }
 
-/** Returns what puts a check into the sandbox; nothing where checks run outside. */
+/** Returns the option that starts a check in the sandbox; nothing if checks run outside. */
 export function confinedTo(sandbox: Sandbox | null): Confined {
   if (sandbox?.rules.checksInside !== true) return {};
   return { confine: (command) => sandbox.wrap(command, 'check') };
 }
 
-/** Returns what puts the check of a checkout into the sandbox. */
+/** Returns the option that starts a check in a checkout in the sandbox. */
 export function confinedToCheckout(sandbox: Sandbox | null, checkout: CheckPlace): Confined {
   if (sandbox?.rules.checksInside !== true) return {};
   const place = checkoutPlace(checkout);
   return { confine: (command) => sandbox.wrap(command, 'check', place) };
 }
 
-/** Returns the sandbox of a run as an agent has it that works in a checkout: it may write there, too. */
+/** Returns a run's sandbox for an agent that works in a checkout: it may write there, too. */
 export function inCheckout(sandbox: Sandbox, checkout: CheckPlace): Sandbox {
   const place = checkoutPlace(checkout);
   return { ...sandbox, wrap: (command, as) => sandbox.wrap(command, as, place) };
 }
 
 /**
- * Returns the place of a check in a checkout. It may write there, but not what git obeys: a person may look at
- * the checkout later. Only what exists can be held, so what is missing is made, and says nothing.
+ * Returns the rules for a check in a checkout: it may write there, except for files that git obeys, because a person
+ * may use git in the checkout later. Only existing files can be protected, so missing ones are created without any
+ * effect of their own.
  */
 function checkoutPlace({ folder, temporary }: CheckPlace): OwnPlace {
   const gitDir = path.join(folder, '.git');

@@ -6,16 +6,16 @@ import {
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import { planSandbox, type SandboxRequest } from '../../effects/sandbox/surroundings.ts';
 
-/** With what a sandbox is opened; the request says what for. */
+/** What is needed to open a sandbox, in addition to the request for its rules. */
 export interface SandboxOptions extends SandboxRequest {
-  /** The value of `RALPH_RUN_ID` in the environment of what the run starts. */
+  /** The value of `RALPH_RUN_ID` in the environment of the processes that the run starts. */
   readonly runId: string;
   readonly warn: (sentence: string) => void;
 }
 
 /**
- * Plans a sandbox, opens it and shows that it holds. Rejects with a `SandboxError` otherwise. Import this
- * file only with `--sandbox`: nothing else loads the code of the sandbox.
+ * Plans a sandbox, opens it and tests that it works. Rejects with a `SandboxError` if it does not. Import this file
+ * only with `--sandbox`, so that the sandbox's code is not loaded otherwise.
  */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   requireSandboxUser();

@@ -8,16 +8,19 @@ import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
 import { sandboxRequest } from './sandbox-request.ts';
 
-/** The rules of a run's sandbox. If it would be refused, or its rules cannot be known, each reason is a sentence. */
+/**
+ * The rules of a run's sandbox. Each refusal is a sentence that says why the sandbox would be refused, or why its rules
+ * are unknown.
+ */
 export interface PlannedRules {
-  /** Null if the rules cannot be known: something is missing, or the work tree is not made yet. */
+  /** Null if the rules are unknown: something is missing, or the work tree does not exist yet. */
   readonly rules: SandboxRules | null;
   readonly refusals: readonly string[];
-  /** The variables that it sets; `XXXXXX` in them is chosen at the start. */
+  /** The variables that the sandbox sets; the `XXXXXX` in their values is chosen at the start. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Returns what the sandbox of a run would allow and deny. Opens none. */
+/** Returns what the sandbox of a run would allow and deny, without opening it. */
 export async function sandboxRulesOf(
   plan: RunPlan,
   programs: readonly string[],

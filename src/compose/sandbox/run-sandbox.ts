@@ -13,17 +13,19 @@ import { metLines, notPassedOn, readableHome } from '../../report/sandbox-words.
 import { openSandbox } from './open-sandbox.ts';
 import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
-/** The sandbox of a run, which is opened when the task's folder is there. */
+/** The sandbox of a run. It is opened once the task's folder exists. */
 export interface RunSandbox {
-  /** Returns the sandbox, which the first call opens; null without `--sandbox`. Rejects with a `SandboxError`. */
+  /**
+   * Returns the sandbox, which is opened by the first call; null without `--sandbox`. Rejects with a `SandboxError`.
+   */
   open(): Promise<Sandbox | null>;
-  /** Returns what it keeps from the agent, without opening it. Rejects with a `SandboxError`. */
+  /** Returns the paths that the agent may not write, without opening the sandbox. Rejects with a `SandboxError`. */
   denied(): Promise<readonly string[]>;
-  /** Call this last, when nothing in it lives. */
+  /** Closes the sandbox. Call it last, when no process in it is alive. */
   close(): Promise<void>;
 }
 
-/** For which run a sandbox is opened. */
+/** Facts about the run for which a sandbox is opened. */
 export interface RunInSandbox {
   /** Returns the programs of the run's agents, which nothing inside may change. */
   readonly programs: () => readonly string[];
@@ -77,11 +79,14 @@ export interface LaterChecks {
 
 /** The sandbox for later checks of a task, by the rules that were saved with it. */
 export interface LaterSandbox {
-  /** Rejects with a `SandboxError` if the sandbox cannot be had, as far as that shows without opening it. */
+  /** Rejects with a `SandboxError` if the sandbox is not available, as far as this can be told without opening it. */
   require(cwd: string): Promise<void>;
-  /** Opens it around a folder, unless it is open; null if the task's checks run outside. Rejects with a `SandboxError`. */
+  /**
+   * Opens the sandbox for a folder, unless it is already open; resolves to null if the task's checks run outside.
+   * Rejects with a `SandboxError`.
+   */
   open(cwd: string): Promise<Sandbox | null>;
-  /** Warns of what it met, and ends it. Call this last, when nothing in it lives. */
+  /** Warns about what the sandbox refused or found, and closes it. Call it last, when no process in it is alive. */
   close(): Promise<void>;
 }
 
@@ -109,7 +114,7 @@ export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
   };
 }
 
-/** What the rules of a task that has run are made of. */
+/** The facts from which the rules for a task after its run are made. */
 type LaterFacts = Omit<LaterChecks, 'runId' | 'warn'>;
 
 function laterRequest(
@@ -125,12 +130,18 @@ function laterRequest(
   };
 }
 
-/** Returns what the sandbox of a task that has run keeps from its agent. Rejects with a `SandboxError`. */
+/**
+ * Returns the paths that the sandbox of a task, after its run, would keep the agent from writing. Rejects with a
+ * `SandboxError`.
+ */
 export function deniedLater(facts: LaterFacts, cwd: string): Promise<readonly string[]> {
   return deniedBy(laterRequest(facts, cwd));
 }
 
-/** Paths are relative to where the task was started, and not to a checkout. */
+/**
+ * Returns the rules that the user asked for. Their paths are resolved from the folder in which the task was started,
+ * not from a checkout.
+ */
 function askedFrom(stored: StoredRun): AskedRules {
   const { startDir, settings } = stored;
   const from = path.resolve(startDir, settings.cwd ?? '.');

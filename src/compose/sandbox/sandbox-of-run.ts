@@ -4,7 +4,7 @@ import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { LaterChecks, LaterSandbox, RunInSandbox, RunSandbox } from './run-sandbox.ts';
 
-/** Returns the sandbox of a run, not opened. Its code is loaded only with `--sandbox`. */
+/** Returns the sandbox of a run, not yet opened. Its code is loaded only with `--sandbox`. */
 export async function sandboxOfRun(plan: RunPlan, run: RunInSandbox): Promise<RunSandbox> {
   if (plan.settings.sandbox !== true) return NO_SANDBOX;
   const { createRunSandbox } = await import('./run-sandbox.ts');
@@ -18,7 +18,10 @@ const NO_SANDBOX = {
   close: async () => {},
 } satisfies RunSandbox & LaterSandbox;
 
-/** Returns the sandbox in which the checks of a task run after its run, not opened. Null stands for no task. */
+/**
+ * Returns the sandbox, not yet opened, in which the checks of a task run again after its run. Null if the checks belong
+ * to no task.
+ */
 export async function laterSandbox(checks: LaterChecks | null): Promise<LaterSandbox> {
   if (checks === null) return NO_SANDBOX;
   const { sandbox, sandboxChecks } = checks.stored.settings;
@@ -27,7 +30,7 @@ export async function laterSandbox(checks: LaterChecks | null): Promise<LaterSan
   return createLaterSandbox(checks);
 }
 
-/** Returns the policy of a run: the prompt and the state tell what its sandbox allows. */
+/** Returns the policy of a run with the rules of its sandbox, so that the prompt and the state can name them. */
 export function policyInside(policy: Policy, sandbox: Sandbox | null): Policy {
   if (sandbox === null) return policy;
   const { rules } = sandbox;

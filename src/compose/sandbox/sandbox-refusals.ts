@@ -14,14 +14,14 @@ export async function sandboxRefusals(
   return (await examineSandbox(cwd, env, signal)).map((error) => error.message);
 }
 
-/** Returns why the sandbox of a run would be refused, as far as that shows without opening one. */
+/** Returns why the sandbox of a run would be refused, as far as this can be told without opening one. */
 export async function refusalsOfRun(
   plan: RunPlan,
   programs: () => readonly string[],
   signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly SandboxError[]> {
   const refusals = await examineSandbox(plan.cwd, plan.env, signal);
-  // A work tree of the task's own is not there yet, or may not be whole.
+  // The task's own work tree may not exist yet, or not be complete.
   if (plan.workTree !== null || !existsSync(plan.cwd)) return refusals;
   try {
     await planSandbox(await sandboxRequest(plan, programs()));

@@ -6,7 +6,7 @@ import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { protectedFiles } from '../../effects/workspace/baseline.ts';
 import { watchOf } from '../../effects/workspace/observer.ts';
 
-/** Returns for what the sandbox of a run is asked. `programs` are those of its agents. */
+/** Returns the request for the sandbox of a run. `programs` are the programs of its agents. */
 export async function sandboxRequest(
   plan: RunPlan,
   programs: readonly string[],
@@ -33,7 +33,7 @@ export async function sandboxRequest(
   };
 }
 
-/** Returns what the user asked for beyond the defaults. */
+/** Returns the sandbox rules that the user asked for in addition to the defaults. */
 export function askedRules({ settings, sources }: SourcedSettings): SandboxRequest['asked'] {
   const rules = (
     name: 'allowWrite' | 'denyRead' | 'allowRead' | 'allowNet' | 'keepEnv',

@@ -5,19 +5,19 @@ import type { Does } from '../../flags/actions.ts';
 import { placed, repeated } from '../../flags/shared-flags.ts';
 import type { FolderOptions } from '../../tasks/named-folders.ts';
 
-/** Returns what carries out a command on a task, and says so if only a fleet has the task. */
+/** Returns a function that runs a command on a task, and tells the user if only a fleet has the task. */
 function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
   command: string,
   run: (...words: Words) => Promise<number>,
 ): (...words: Words) => Promise<number> {
   return (...words) => {
-    // The options are the last of them.
+    // The options are the last argument.
     const options = words.at(-1) as FolderOptions;
     return orOnFleet({ command, taskId: words[0], options }, () => run(...words));
   };
 }
 
-/** Declares the commands that look at snapshots, go back and land. */
+/** Declares the commands that work with git: they show snapshots and proofs, undo changes and land work. */
 export function declareGitCommands(program: Command, does: Does): void {
   placed(program.command('diff'))
     .description('what iterations changed, as git diff shows it')

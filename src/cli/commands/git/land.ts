@@ -46,7 +46,7 @@ export interface LandOptions extends FolderOptions {
   readonly yes?: boolean;
 }
 
-/** `ralph land ID`: brings what a task did into a branch, after its checks have passed there. */
+/** `ralph land ID`: brings the work of a task into a branch, after its checks have passed there. */
 export async function landCommand(word: string, options: LandOptions): Promise<number> {
   const form = formOf(options);
   const place = foldersOf(options);
@@ -100,7 +100,7 @@ function formOf({ merge = false, patch }: LandOptions): LandingForm {
   return { kind: 'patch', file };
 }
 
-/** Throws `UntrustedTaskError` for a task whose commands may be somebody else's. */
+/** Throws an `UntrustedTaskError` for a task whose commands somebody else may have written. */
 function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): void {
   const seal = sealAt(place);
   const [changed] = isOwn ? foreignFiles(paths.folder, state, seal) : [];
@@ -114,9 +114,12 @@ function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): 
   throw new UntrustedTaskError(state.task_id, place.stateDir, why, []);
 }
 
-/** Whether a task may land that is not completed. Throws a `UsageError` if nobody can be asked. */
+/**
+ * Whether a task may land although it may not be completed; asks a person if need be. Throws a `UsageError` if nobody
+ * can be asked.
+ */
 function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions): boolean {
-  // A live driver is found later, by its claim.
+  // A live task is refused later, by its claim.
   if (standing === 'completed' || standing === 'live' || yes === true) return true;
   const ask = personAt(process.env);
   if (ask !== null) return ask(`ralph: ${taskId} is not completed (${standing}). Land it? [y/N] `);
@@ -125,7 +128,7 @@ function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions):
   ]);
 }
 
-/** Hands the reason to the task and goes on with it. Resolves to an exit code that is never 0. */
+/** Tells the task why it could not land, and continues it. Resolves to an exit code that is never 0. */
 async function continueTask(
   { state, standing }: FoundTask,
   why: LandingRefusal,

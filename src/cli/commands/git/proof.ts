@@ -50,7 +50,7 @@ export interface ProofOptions extends FolderOptions {
 interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 'json' | 'isOwn'> {
   /** `the proof of fix-login`, or `this proof`. */
   readonly what: string;
-  /** Names the checkout. */
+  /** A name for the folder of the checkout. */
   readonly name: string;
   readonly folders: readonly string[];
   readonly gitFolder: string | null;
@@ -151,7 +151,7 @@ async function repeat(
   const commands = checksOfProof(facts).map(({ command }) => command);
   if (commands.length === 0) throw new CommandError(`${what} names no check that could run again.`);
   const placed = { facts, folders, env: process.env };
-  // Nobody should be asked about what cannot be done.
+  // This comes before the question, so that nobody is asked about something impossible.
   await findProvenTree(placed);
   if (!named.isOwn && !(await mayRun(facts, commands, isAgreed))) {
     say('nothing was run');
@@ -186,7 +186,7 @@ async function repeat(
 
 /**
  * Shows what a proof from elsewhere would run, and asks. Throws a `UsageError` if nobody can be asked, and a
- * `CommandError` if what is shown is not what would run.
+ * `CommandError` if a command has invisible characters, so that a person could not see what would run.
  */
 async function mayRun(
   facts: ProofFacts,

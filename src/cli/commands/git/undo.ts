@@ -17,11 +17,11 @@ export interface UndoOptions extends FolderOptions {
   readonly redo?: boolean;
   readonly force?: boolean;
   readonly hard?: boolean;
-  /** Answers the question whether to go on, and no other. */
+  /** Answers yes to the question whether to change the files. */
   readonly yes?: boolean;
 }
 
-/** `ralph undo ID [N]`: takes back what iteration N and all after it changed. */
+/** `ralph undo ID [N]`: undoes the changes of iteration N and all later ones. */
 export async function undo(
   word: string,
   iteration: string | undefined,

@@ -29,7 +29,7 @@ function flagIn(words: readonly string[], flag: string): string | undefined {
   return value === undefined ? undefined : asShellReads(value);
 }
 
-/** Removes quotes and expands `~`, since shells pass the words as typed. */
+/** Removes quotes and expands `~`, because shells pass the words as they were typed. */
 function asShellReads(word: string): string {
   const bare = word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/gs, '$1');
   return bare === '~' || bare.startsWith('~/') ? path.join(homedir(), bare.slice(1)) : bare;

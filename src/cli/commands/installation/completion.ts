@@ -7,7 +7,7 @@ import { zshScript } from '../../completion/zsh.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** `ralph completion SHELL`: prints the script that completes the commands, flags and task ids. */
+/** `ralph completion SHELL`: prints the script with which a shell completes commands, flags and task ids. */
 export function completion(shell: Shell, program: Command): number {
   process.stdout.write(SCRIPTS[shell](completionModel(program)));
   return 0;

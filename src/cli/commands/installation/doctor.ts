@@ -75,7 +75,7 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** Rates everything that a run would depend on, in that order. */
+/** Checks everything on which a run depends, in the order in which it is shown. */
 async function examine(
   options: DoctorOptions,
   env: NodeJS.ProcessEnv,
@@ -145,7 +145,10 @@ async function examine(
 /** The settings that say which program is the agent. */
 const OF_AGENT: readonly string[] = ['agent', 'agentBin', 'agentCommand'];
 
-/** Returns the plan of a run with these settings, or the problems that any has, whatever its prompt. */
+/**
+ * Returns the plan of a run with these settings, or the problems that every run with them would have. A placeholder
+ * stands for the prompt.
+ */
 function plannedRun(
   collected: CollectedSettings,
   startDir: string,
@@ -174,7 +177,7 @@ async function agentFacts(
   const { versionVariables } = AGENTS[name];
   const question = { cwd, timeoutMs: VERSION_TIMEOUT_MS, signal };
   const own = { ...outerEnvironment(env, run), ...versionVariables };
-  // What lies where the agent may write was perhaps written inside, and would run outside here.
+  // A program in a folder that the agent can write may come from the agent, so it is not run outside the sandbox.
   const version =
     'missing' in program || versionVariables === null || isOfAgent(program.file, env, run)
       ? null
@@ -189,7 +192,7 @@ function examineStates(stateDir: string): readonly DoctorFinding[] {
     const troubled = listTasks(stateDir, 0).open.flatMap(
       ({ name, stateFile, found }): readonly TroubledTask[] => {
         if (found.kind !== 'task') return [{ taskId: name, stateFile, how: found.kind }];
-        // A task of the library has no driver.
+        // A task of the library has no driver (a process that runs its loop), so it cannot be interrupted.
         const isCut =
           found.state.kept_by === undefined && shownState(found.state, here) === 'interrupted';
         return isCut ? [{ taskId: name, stateFile, how: 'interrupted' }] : [];

@@ -18,11 +18,14 @@ import { foldersOf, startFolder } from '../../tasks/named-folders.ts';
 
 export interface InitOptions {
   readonly vault?: string;
-  /** The agents that the configuration sets. */
+  /** The agents to write into the configuration. */
   readonly agent?: string;
 }
 
-/** `ralph init`: creates the vault's folders and a commented configuration, in a project only that. Overwrites nothing. */
+/**
+ * `ralph init`: creates the vault's folders and a commented configuration; in a project only the configuration.
+ * Overwrites nothing.
+ */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const agents = options.agent === undefined ? null : agentsNamed(options.agent);
@@ -36,13 +39,13 @@ export function init(options: InitOptions): number {
     ...(isVaultThere ? [writeNewConfig(vault, configTemplate(agents))] : []),
   ];
   const lines = done.map((each) => ({ ...each, path: shown(each, here) }));
-  // Inside the vault, its configuration is found.
+  // ralph finds the configuration by itself only if it is started inside the vault.
   const isFound = isVaultThere && !leadsOut(here, vault);
   process.stdout.write(renderInit(lines, isFound, agents !== null));
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
 }
 
-/** A project needs only a configuration: the folders of a vault are made when they are used. */
+/** Creates only a configuration, as a project needs no more: the folders of a vault are made when they are used. */
 function initProject(folder: string, tests: string, agents: readonly AgentName[] | null): number {
   const made = writeNewConfig(folder, projectTemplate(tests, agents));
   const line = { ...made, path: shown(made, startFolder()) };

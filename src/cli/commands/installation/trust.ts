@@ -68,7 +68,10 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Throws a `UsageError` for an invalid configuration: a correction would change the trusted content. */
+/**
+ * Returns the settings that need trust. Throws a `UsageError` if the configuration is invalid, because a correction
+ * would change the trusted content.
+ */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

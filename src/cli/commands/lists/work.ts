@@ -7,7 +7,7 @@ import { openList, shownList } from '../../run/open-list.ts';
 import { runList } from '../../run/work-run.ts';
 import { jsonText, standardOutlet } from '../../terminal/outlet.ts';
 
-/** `ralph work LIST`: runs the items of a list one after the other, and ticks what is done. */
+/** `ralph work LIST`: works through the items of a list, and ticks those that are done. */
 export async function workCommand(
   argv: readonly string[],
   help: () => Promise<number>,
