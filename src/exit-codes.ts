@@ -22,9 +22,7 @@ export function exitCodeFor(status: EndedStatus, exitReason: string): number {
   return endingRow(status, exitReason).exitCode;
 }
 
-/**
- * Returns the exit code after a stop. `by` is the signal or request that caused the stop; null if there was no stop.
- */
+/** Returns the exit code after a stop, or null without one. `by` is the signal or request that caused the stop. */
 export function stopCode(by: string | null): number | null {
   return by === null ? null : exitCodeFor('stopped', `stopped:${by}`);
 }

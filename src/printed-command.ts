@@ -87,10 +87,7 @@ export function fromItsFolder(command: string): string {
   return start === null ? command : `cd ${shellQuote(start.folder)} && ${command}`;
 }
 
-/**
- * Splits a line before the ralph command that ends it, because the command must not be wrapped. Returns null without a
- * command.
- */
+/** Splits a line before the command at its end, which must not be wrapped; returns null if there is none. */
 export function atCommand(line: string): readonly [before: string, command: string] | null {
   const from = line.lastIndexOf(`: ${known().start?.program ?? 'ralph'} `) + 2;
   return from < 2 ? null : [line.slice(0, from), line.slice(from)];

@@ -60,9 +60,7 @@ function printAtOnce(text: string): number {
   return 0;
 }
 
-/**
- * Runs a command and loads only the code that it needs: commands that run an agent do not need the table of commands.
- */
+/** Runs a command and loads only what it needs: commands that run an agent do not need the table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
   const help = async (): Promise<number> => {

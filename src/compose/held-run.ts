@@ -25,9 +25,7 @@ export interface RunOptions {
   readonly announcements?: readonly string[];
   /** The notices that this process has already shown, if it runs several tasks. */
   readonly said?: Set<string>;
-  /**
-   * Called with the end of the task before the end is recorded as announced, so it may be called again after a crash.
-   */
+  /** Called with the task's end before it is recorded as announced, so that it is called again after a crash. */
   readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */
   readonly resume?: Resume;
@@ -68,10 +66,7 @@ export interface FleetLeg {
 export interface Resume {
   /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /**
-   * Absolute path of the folder in which the agent worked before; if it had its own work tree, a folder of the tree in
-   * which it was started.
-   */
+  /** Absolute path of the agent's folder before; if the task had its own tree, one of the tree where it was started. */
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
@@ -114,8 +109,6 @@ export interface ClaimedRun extends RunOptions {
   readonly tree: TaskTree;
   readonly sandbox: RunSandbox;
   readonly gitLimits: GitLimits;
-  /**
-   * The repository of the folder in which the task is started, if it was found before; null if it was not looked for.
-   */
+  /** The repository of the folder in which the task is started; null if nothing has looked for it yet. */
   readonly found: Places | null;
 }

@@ -37,10 +37,7 @@ export function examinerOf(
   };
 }
 
-/**
- * Returns the port that counts a day's spending. Its code is loaded with the first call, which happens only if a daily
- * budget is set.
- */
+/** Returns the port that counts a day's spending. Its code is loaded with the first call (for a daily budget). */
 export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'] {
   let opened: Promise<DayCounter> | null = null;
   return async () => {
@@ -53,10 +50,7 @@ export function countDayOf({ paths, clock, warn }: ClaimedRun): Ports['countDay'
 
 const NOTHING_LEFT = { settlement: null, uncommitted: null, indexBehind: null } as const;
 
-/**
- * Returns the port that commits or reverts the changes in the work tree. Its code is loaded with the first commit or
- * revert.
- */
+/** Returns the port that commits or reverts changes. Its code is loaded with the first commit or revert. */
 export function settlerOf(
   run: ClaimedRun,
   { tree, gitSetup }: Start,

@@ -3,10 +3,7 @@ import type { TaskStore } from '../effects/state/state-store.ts';
 import type { StateStore } from '../loop/ports.ts';
 import type { FleetLeg } from './held-run.ts';
 
-/**
- * Returns the stop requests for a worker's run of a task (a leg): running processes are killed at once if its claim on
- * the task is lost.
- */
+/** Returns the stop requests for a worker's run (a leg): its processes are killed at once if it loses its claim. */
 export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'dropped'>): SignalWatch {
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }

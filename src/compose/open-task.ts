@@ -47,9 +47,8 @@ export interface Hold {
 }
 
 /**
- * Claims a task for `driver`, the process that will run it. Rejects with `TaskAlreadyActiveError` if another live
- * process has the task. If the claim cannot be written, the run continues without one; `keep` then warns that the state
- * cannot be saved.
+ * Claims a task for `driver`, this process. Rejects with `TaskAlreadyActiveError` if another live process has it. If
+ * the claim cannot be written, the run continues without one; `keep` then warns that the state cannot be saved.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -225,10 +224,7 @@ export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | 
   return changed === undefined ? null : `was changed by somebody else (${changed})`;
 }
 
-/**
- * Ends the processes that an earlier run left. If the state may be a copy, it only warns: the processes may belong to
- * the task that was copied.
- */
+/** Ends processes that an earlier run left. If the state may be a copy, only warns: they may be the original's. */
 async function endLeftovers(driver: Driver | null, isCopy: boolean, warn: Warn): Promise<void> {
   const { pids, end } = leftoversOfRun(driver?.run_id ?? '');
   if (pids.length === 0) return;

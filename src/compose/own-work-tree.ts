@@ -55,9 +55,7 @@ type TreeRun = Pick<
   'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox' | 'found'
 >;
 
-/**
- * Locks the work tree in which the task is started, unless the task gets its own. Rejects with a `WorkTreeTakenError`.
- */
+/** Locks the work tree in which the task starts, unless it gets its own. Rejects with a `WorkTreeTakenError`. */
 export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
   const { plan, resume } = run;
   const own = plan.workTree === null ? null : createOwnTree(run, plan.workTree);
@@ -167,10 +165,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return gitDir;
   };
 
-  /**
-   * Warns about files that the new work tree lacks. With `--setup` or `--copy` it does not: then the user has provided
-   * for them.
-   */
+  /** Warns about files that the new work tree lacks, unless `--setup` or `--copy` provides what it needs. */
   const findLacks = async (): Promise<void> => {
     const { setup, copy } = plan.settings;
     if (setup !== null || copy.length > 0) return;
@@ -262,9 +257,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     });
   };
 
-  /**
-   * Returns the sentence that offers an undo, if there are changes to undo. It is shown only if the work tree stays.
-   */
+  /** Returns a sentence that offers an undo, if there is something to undo. It is for a work tree that stays. */
   const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
     const hasChanges = changes !== null && changes.commits + changes.files > 0;
     if (git.snapshots === null || !hasChanges) return '';

@@ -62,8 +62,7 @@ export async function startRun(
   const { leg } = options;
   const asked = options.stops ?? watchSignals();
   const stops = leg === undefined ? asked : legStops(asked, leg);
-  // No limit for git when a fleet's worker is stopped: it may hand over its work until `--drain-timeout` ends and
-  // hurries it.
+  // A stopped worker of a fleet may hand its work over for as long as `--drain-timeout` allows, so git has no limit.
   const gitLimits = createGitLimits({ stops, ...(leg === undefined ? {} : { closingMs: null }) });
   const running = gitLimits.keepIn(async () => {
     const sandbox = await sandboxOfRun(plan, {
@@ -131,8 +130,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const inSandbox = plan.settings.sandbox === true;
   const kindOf = (name: AgentName) =>
     agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
-  // The deadline is set now, because the first snapshot is part of the task's time, too. The time left to a resumed
-  // task is known only later.
+  // The first snapshot is part of the task's time, so the limit is set now; a resumed task's is corrected later.
   run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs), run.clock.heldUpMs);
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);

@@ -38,10 +38,7 @@ import type { ClaimedRun } from './held-run.ts';
 /** Options for git with the user's own configuration. The limit is for a call that starts no other program. */
 const ASKED = { asUser: true, timeoutMs: 60_000 };
 
-/**
- * Returns git with the user's configuration, for calls that start no other program. A second request to stop ends them
- * at once.
- */
+/** Returns git with the user's configuration, for calls that start no program. A second stop request ends them. */
 function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): Git {
   const env = plan.gitEnv;
   return gitIn(repository.root, { ...ASKED, env, signal: stops.hurry });
@@ -64,10 +61,7 @@ function gitWithPrograms(
   );
 }
 
-/**
- * Returns the hooks and settings that a commit uses. They are stored for every task, since `--commit` may be added by a
- * resume.
- */
+/** Returns the hooks and settings of commits. Every task stores them, since a resume may add `--commit`. */
 export function gitSetupNow(
   run: ClaimedRun,
   { git, settings }: TreeKeeper,

@@ -74,8 +74,7 @@ async function openKeeper(
       folder: path.join(paths.folder, 'git'),
       taskId: plan.taskId,
       runId: driver.run_id,
-      // Only the second request to stop aborts: the snapshot after an attempt that the first request ended is still
-      // taken.
+      // Not the first request to stop: the attempt that it ends is still saved in a snapshot.
       signal: stops.hurry,
       now: systemClock.now,
       warn: (why, missing) => warn(missing === null ? noSnapshots(why) : noSnapshot(missing, why)),

@@ -132,9 +132,7 @@ async function inScene<Result>(
   }
 }
 
-/**
- * Returns the stored context of the last iteration, or else the preview of its output; null if there was no iteration.
- */
+/** Returns the last iteration's stored context, or else the preview of its output; null without an iteration. */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;

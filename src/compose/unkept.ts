@@ -10,10 +10,7 @@ export interface Unkept {
   tell(): void;
 }
 
-/**
- * `writeState` tries to write the state: if the journal fails because the disk is full, the state fails, too, and one
- * warning names both.
- */
+/** `writeState` tries to write the state: if the journal fails because the disk is full, the state fails, too. */
 export function unkeptFiles(
   eventsFile: string,
   warn: (sentence: string) => void,

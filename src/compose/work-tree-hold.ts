@@ -23,10 +23,7 @@ interface HoldRequest {
 
 /** The work trees that this process has locked. The tasks of this process share the locks. */
 export interface WorkTreeHolds {
-  /**
-   * Locks a work tree. Rejects with a `WorkTreeTakenError`. If no lock can be written, it warns, and the run continues
-   * without one.
-   */
+  /** Locks a work tree; if no lock can be written, only warns. Rejects with a `WorkTreeTakenError`. */
   hold(request: HoldRequest): Promise<WorkTreeClaim>;
 }
 

@@ -66,10 +66,7 @@ export async function ask(
   }
 }
 
-/**
- * Before these questions the snapshots need not be told that files may change: they take no time and run nothing but
- * the agent; a look itself tells the snapshots before it runs a command.
- */
+/** Questions that change no files, or that (as a look) report by themselves when a command may change some. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */
@@ -138,8 +135,7 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    // Replaces the clock's sum, because `facts.retryWaitMs` already contains the suspended time within the agent's own
-    // retries.
+    // Not the clock's sum: `facts.retryWaitMs` already contains the suspended time within the agent's own retries.
     heldUpMs: started.heldUpMs + facts.heldUpMs,
     startedAt: started.at,
     facts,

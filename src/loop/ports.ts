@@ -33,10 +33,7 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Counts what the vault's tasks spent today; called only if a daily budget is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
-  /**
-   * Returns which hosts the sandbox refused and which files it found since the last call; null if nothing ran in it.
-   * Never rejects.
-   */
+  /** Returns what the sandbox refused or found since the last call; null if nothing ran in it. Never rejects. */
   readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;

@@ -81,9 +81,7 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/**
- * Whether the next action is a quick look, which changes nothing. Then the state is saved only with the look's result.
- */
+/** Whether the next action is a quick look, which changes nothing: then the state is saved with its result. */
 function isQuickLook({ observer }: Ports, actions: readonly Action[], policy: Policy): boolean {
   const isLook = actions.some(({ kind }) => kind === 'look');
   return isLook && !isSlowToCheck(policy) && !observer.usesGit;
@@ -189,10 +187,7 @@ async function settled(ports: Ports, asked: Promise<unknown>): Promise<void> {
   await Promise.race([done, ports.clock.waitUntil(until, over.signal)]);
 }
 
-/**
- * Returns a reporter that publishes nothing after the run was dropped: an agent that is being ended still causes
- * events.
- */
+/** Returns a reporter that is silent after the run was dropped: an agent that is being ended still causes events. */
 function silentWhenDropped({ reporter, bugs }: Ports): Ports['reporter'] {
   return {
     ...reporter,

@@ -42,9 +42,9 @@ export interface PassEnd {
 }
 
 /**
- * Handles every file of the vault as `decide` says. With `lookAgainMs` it lists the files again while a long task runs
- * and places are free. A cause that affects all files ends the pass: running tasks finish, and no more are started.
- * Rejects only if the folders cannot be read.
+ * Handles every file as `decide` says. With `lookAgainMs` it lists files again while a long task runs. A cause that
+ * affects all files ends the pass: running tasks finish, and no more are started. Rejects only if the folders cannot be
+ * read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const { lookAgainMs } = options;

@@ -34,9 +34,7 @@ export interface CallerWorld {
   readonly onEvent: (event: RalphEvent) => void;
 }
 
-/**
- * How long a request for approval is valid. This only informs people: without a loop, nothing happens when it expires.
- */
+/** How long a request for approval is valid. This only informs people: without a loop, nothing happens then. */
 const EXPIRES_MS = 24 * 3_600_000;
 
 /**

@@ -11,9 +11,7 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/**
- * `ralph pause ID`: asks the process that runs the task to pause after the current iteration. Does not wait for that.
- */
+/** `ralph pause ID`: asks the running task to pause after the current iteration. Does not wait for the pause. */
 export async function pause(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {

@@ -41,10 +41,7 @@ export async function progress(
   return 0;
 }
 
-/**
- * Throws a `UsageError` inside the sandbox, where the state is read-only and the process that runs the task cannot be
- * seen.
- */
+/** Throws a `UsageError` inside the sandbox: there the state is read-only, and the running task cannot be seen. */
 function requireOutside(
   stateDir: string,
   { total, done, step }: ProgressReport,
@@ -80,10 +77,7 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/**
- * Returns the task's id and folders. Inside a loop both default to those of the loop's task, in whatever folder the
- * agent is.
- */
+/** Returns the task's id and folders. Inside a loop both default to those of the loop's own task. */
 function whereabouts(
   id: string | undefined,
   options: FolderOptions,

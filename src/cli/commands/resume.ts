@@ -28,8 +28,7 @@ export async function runResume(
     return resumeOnFleet(fleet, store, flags);
   }
   const place = foldersNamed(flags.layer);
-  // With an id, these problems are reported later, together with those of the task. Without an id, there may be no
-  // task.
+  // With an id, these problems are reported later, with those of the task. Without an id, there may be no task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   const taskId =
     flags.taskId === null

@@ -58,8 +58,8 @@ export async function runCommand(
     if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isToBeResumed(plan)) {
-    // Untrusted settings get here only in a dry run. A resume reads only flags, so if a variable requested the dry run,
-    // the resume would be real.
+    // Only a dry run gets here untrusted. If a variable asked for it, the resume (which reads only flags) would be
+    // real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     // The flags that are left out here apply only to a new task.

@@ -21,10 +21,7 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/**
- * How long to wait for the driver (the process that runs the task): it ends its agent within 5 s after it has noticed
- * the request.
- */
+/** How long to wait for the driver (the task's process), which ends its agent within 5 s after the request. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 

@@ -44,8 +44,7 @@ export function completionModel(program: Command): readonly CompletedCommand[] {
 function commandOf(command: Command, program: Command): CompletedCommand {
   const hidden = command.options.filter((option) => option.hidden);
   const [first] = command.registeredArguments;
-  // Commander itself creates the command `help`, only for the help page. It does not know that its argument is the name
-  // of a command.
+  // Commander creates `help` only for the help page, and does not know which commands it can name.
   const isHelp = command.name() === 'help';
   return {
     name: command.name(),

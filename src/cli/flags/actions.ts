@@ -1,6 +1,5 @@
 /**
- * Returns a function that makes the action of a command. `load` loads the function that carries out the command;
- * `ended` is called with its exit code.
+ * Returns a function that makes a command's action, which loads the command, runs it, and gives `ended` the exit code.
  */
 export function actions(ended: (exitCode: number) => void) {
   return <Words extends unknown[]>(

@@ -31,10 +31,7 @@ export interface ReadFlags {
   readonly problems: readonly string[];
   /** The task id given to `ralph resume`, or the list given to `ralph work`; null if none was given. */
   readonly taskId: string | null;
-  /**
-   * The prompt, if it was given as an argument (not by a flag); `layer` then contains it, too, as if `--prompt` had
-   * given it.
-   */
+  /** The prompt, if it was given as an argument. `layer` contains it, too, as if `--prompt` had given it. */
   readonly promptArgument: string | null;
   readonly wantsHelp: boolean;
 }
@@ -76,8 +73,7 @@ export function readFlagsWith<Own extends string>(
   const prompt = TAKING_PROMPT.includes(name) ? readPromptArgument(stray, layer, name) : NO_PROMPT;
   problems.push(...strayWords(stray, known, name), ...prompt.problems);
   if (prompt.text !== null) layer.prompt = { value: prompt.text, source: FROM_ARGUMENT };
-  // The problem with the prompt is already reported. The placeholder keeps a missing prompt from being reported as
-  // well.
+  // The prompt's problem is already reported; the placeholder keeps a missing prompt from being reported, too.
   else if (prompt.problems.length > 0) layer.prompt ??= { value: '…', source: FROM_ARGUMENT };
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
   return {
@@ -90,10 +86,7 @@ export function readFlagsWith<Own extends string>(
   };
 }
 
-/**
- * A prompt that is an argument is treated like that of `--prompt`, so that every message about it names a flag that can
- * be typed.
- */
+/** A prompt given as an argument counts as `--prompt`, so that messages about it name a flag that can be typed. */
 const FROM_ARGUMENT = { kind: 'flag', where: SETTINGS.prompt.flag } as const;
 
 interface PromptArgument {

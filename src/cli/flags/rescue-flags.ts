@@ -64,10 +64,7 @@ export function readVaultFlags(
   return { flags, own, problems: [...flags.problems, ...problems], env };
 }
 
-/**
- * Returns the command's own settings: from `own` first, then from `config`, then the defaults. All values must be
- * valid.
- */
+/** Returns the command's own settings: from `own`, else from `config`, else the defaults. All values must be valid. */
 export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
   const settled = (name: VaultSettingName): unknown => {
     const { type, default: fallback }: OwnRow = VAULT_SETTINGS[name];

@@ -123,10 +123,7 @@ function withSandbox(policy: Policy, rules: SandboxRules): Policy {
   return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }
 
-/**
- * Returns the value of a setting as a user would write it. For an absent value, the one that the run would use is
- * shown.
- */
+/** Returns a setting's value as a user would write it. For an absent value, shows the one that the run would use. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agents.join(','),

@@ -118,7 +118,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   const list =
     printed !== null
       ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
-      : // Changes that an agent made to the file do not count; they are undone when its item ends.
+      : // What an agent has left of the list since, is put back once its item has come to its end.
         requireList(file ?? '', shown, known);
   const ids = list.items.map(({ id }) => id);
   const isCalled = commands.claim !== null || commands.done !== null;
@@ -140,10 +140,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   };
 }
 
-/**
- * Returns the state of a list after items were opened again (by `--again` or at the source), and notices about these
- * items.
- */
+/** Returns the list's state after items were opened again (`--again`, or at the source), and notices about them. */
 export function stateFor(
   { flags, named, printed }: Pick<OpenList, 'flags' | 'named' | 'printed'>,
   known: ListState,
@@ -232,10 +229,7 @@ export function planItemTask(
   return requirePlan(request, problems, collected.notices);
 }
 
-/**
- * Returns the defaults of settings that make no sense for the items of a list, although variables or a configuration
- * may set them.
- */
+/** Returns defaults for settings that variables or a configuration may set but that make no sense for list items. */
 function off(): Partial<Settings> {
   const { settings } = resolveSettings([]);
   return Object.fromEntries(notOfLists().map((name) => [name, settings[name]]));

@@ -129,10 +129,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/**
- * Prints only sentences that were not printed before. New ones can appear during `ralph watch`, if a person edits and
- * trusts a configuration.
- */
+/** Prints only new sentences: during `ralph watch`, a person may edit and trust the configuration. */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -198,19 +195,13 @@ async function planOf(
   return { plan, notices: collected.notices, vault: collected.vault };
 }
 
-/**
- * Returns the defaults of settings that make no sense for several tasks, although variables or a configuration may set
- * them.
- */
+/** Returns defaults for settings that variables or a configuration may set but that make no sense for several tasks. */
 function offInPass(): Partial<Settings> {
   const { settings } = resolveSettings([]);
   return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
-/**
- * Returns settings that turn off all other conditions: a rescue is complete by its own promise, or after its file was
- * moved.
- */
+/** Returns settings without other conditions: a rescue is complete by its promise, or after its file was moved. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));

@@ -35,9 +35,7 @@ export function announcements(plan: RunPlan): readonly string[] {
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
-/**
- * Returns sentences that say what `--edit` allows, and that warn about settings which the user perhaps did not mean.
- */
+/** Returns sentences: what `--edit` allows, and warnings about settings that the user perhaps did not mean. */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings, sources } = plan;
   const warnings = [promptNotice(plan.prompt) ?? []].flat();

@@ -18,15 +18,9 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
-  /**
-   * Sentences about the settings that come from a configuration file which the user has trusted; printed even with
-   * `--quiet`.
-   */
+  /** Sentences about settings from a configuration file that the user has trusted; printed even with `--quiet`. */
   readonly powers?: readonly string[];
-  /**
-   * Why a configuration file that was found is refused; a dry run shows the reason but still runs. Absent if it is not
-   * refused.
-   */
+  /** Why the configuration file is refused; a dry run shows this and still runs. Absent if it is not refused. */
   readonly refusal?: string;
   readonly resume?: Resume;
   /** The command line that starts the run again as a background process. */

@@ -232,8 +232,7 @@ function planItem(
     { list: shown, isFile: open.file !== null, id, name, text, place, count, checks, done },
     rulesForAll(plan.policy.agents),
   );
-  // These criteria were read from the file of `--criteria` before the first item. They are not read again, because an
-  // agent may have rewritten the file.
+  // The criteria were read before the first item: an agent may have rewritten the file of `--criteria` since.
   const given = [...plan.settings.criterion, ...item.criteria].slice(0, MOST_CRITERIA);
   const criteria = judgeOf(plan.settings) === null ? null : given;
   const task = { taskId, prompt, checks: ofItem, criteria };

@@ -33,10 +33,7 @@ export interface CollectedSettings extends SettledSettings {
   readonly vault: VaultLayer;
   /** Warnings, one sentence each. */
   readonly notices: readonly string[];
-  /**
-   * At most one sentence, printed at every start: the settings of a trusted configuration for which the trust was
-   * needed.
-   */
+  /** At most one sentence, printed at every start: the settings of a trusted configuration that need the trust. */
   readonly powers: readonly string[];
   /** The configuration file that was found but that nobody has trusted, or null. */
   readonly untrusted: ConfigNeedingTrust | null;

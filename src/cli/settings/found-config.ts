@@ -9,9 +9,7 @@ import {
 } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
-/**
- * A configuration file that was found and that a person has to trust. `isTrusted` says whether a person has done so.
- */
+/** A configuration file that a person has to trust. `isTrusted` says whether a person has done so. */
 export interface ConfigNeedingTrust extends UntrustedConfig {
   /** The file and its text, or null if the file is missing or unusable. */
   readonly config: ConfigText | null;

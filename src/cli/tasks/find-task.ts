@@ -12,10 +12,7 @@ import { InvalidStateError, StateCorruptedError } from '../../task-errors.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/**
- * The state of a task as commands see it: `live` if a live process (its driver) runs it, otherwise the state that
- * `ralph status` shows.
- */
+/** The state of a task as commands see it: `live` if a process runs it now, otherwise as `ralph status` shows it. */
 export type Standing = 'live' | ShownState;
 
 /** A task that a command names. */

@@ -37,10 +37,7 @@ export function foldersOf(
   return folders;
 }
 
-/**
- * Returns the folders that flags name; otherwise those of variables; otherwise the nearest folder with a state folder
- * (`vaultAbove`).
- */
+/** Returns the folders from flags, else from variables, else the nearest with a state folder (`vaultAbove`). */
 function foundFolders(options: FolderOptions, env: NodeJS.ProcessEnv): TaskFolders {
   const here = startFolder();
   const named = options.vault ?? env.RALPH_VAULT;

@@ -49,8 +49,7 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  // The settings are not used here: they name the agents of the last run, but without a note the log is from the
-  // default agent.
+  // A log without a note is from the default agent: the settings name only the agents of the last run.
   return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 

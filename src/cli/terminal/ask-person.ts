@@ -23,9 +23,7 @@ function askPerson(question: string): boolean {
 
 const LONGEST_ANSWER = 100;
 
-/**
- * Reads a line from the terminal itself: standard input may be non-blocking, and its later lines must not be consumed.
- */
+/** Reads a line from the terminal itself: standard input may be non-blocking, and must keep its later lines. */
 function readLine(): string {
   const terminal = openTerminal();
   const byte = Buffer.alloc(1);

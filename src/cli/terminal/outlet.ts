@@ -9,9 +9,7 @@ export interface Outlet {
   write(text: string | Uint8Array): Promise<boolean>;
 }
 
-/**
- * Returns standard output as an outlet. If the reader has gone (`| head`), `write` reports that instead of throwing.
- */
+/** Returns standard output as an outlet. `write` reports a reader that has gone (`| head`) instead of throwing. */
 export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): Outlet {
   return {
     write(text) {

@@ -17,10 +17,7 @@ export interface LandPlace {
   readonly onto: string;
 }
 
-/**
- * Finds the repository, the task's branch and the branch onto which it lands. Rejects with a `UsageError` if one of
- * them is unknown.
- */
+/** Finds the repository, the task's branch and the one onto which it lands. Rejects with a `UsageError`. */
 export async function placeOf(task: TaskToLand, git: Git): Promise<LandPlace> {
   const { state, stored } = task;
   const { task_id: taskId } = state;

@@ -221,10 +221,7 @@ async function runIn(
   return { kind: 'ran', tree, ...end.answer, folder: end.kind === 'failed' ? end.folder : null };
 }
 
-/**
- * Files of the committed tree may have other bytes than those that were judged, so then the files that decide the
- * checks are not compared.
- */
+/** Compares no files that decide the checks if the tree is the one that git committed: its bytes may differ. */
 async function decidersIn(
   git: PrivateGit,
   tree: string,

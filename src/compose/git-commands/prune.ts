@@ -47,10 +47,7 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
 }
 
-/**
- * Returns the refs of snapshots that belong to other tasks than the named ones of the history. They must not be
- * removed, even if a copied state names them, too.
- */
+/** Returns the snapshot refs of all other tasks. They stay, even if a copied state among `names` has them, too. */
 function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet<string> {
   const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
   const staying = [...open, ...ended.filter(({ name }) => !names.has(name))];

@@ -47,10 +47,7 @@ export async function reopenTask(
   }
 }
 
-/**
- * Moves the task's file from the done folder back to `In_Progress`: in the done folder it would complete the task at
- * once.
- */
+/** Moves the task's file from the done folder back to `In_Progress`: there it would complete the task at once. */
 async function returnTaskFile(task: TaskState, vault: string): Promise<string | null> {
   if (task.task_file === null || existsSync(path.resolve(vault, task.task_file))) return null;
   const name = path.basename(task.task_file);

@@ -270,10 +270,7 @@ async function firstToDo(
   return isNothing && others.length > 0 ? firstToDo(others, prepare) : { ...chosen, isNothing };
 }
 
-/**
- * Refuses an undo while a merge or the like is under way that began later: a commit after the undo would drop the
- * merge's other side.
- */
+/** Throws if a merge or the like has begun since: a commit after the undo would drop the merge's other side. */
 function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
   const [since] = underWayIn(repository.gitDir).filter((name) => !base.underWay.includes(name));
   if (since === undefined) return;
@@ -282,10 +279,7 @@ function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: stri
   );
 }
 
-/**
- * Returns commits that no branch may lead to once HEAD has moved: the tip of the branch, and the other sides of a
- * merge.
- */
+/** Returns commits that may have no branch once HEAD has moved: the branch's tip, and the other sides of a merge. */
 function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[] {
   const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
   const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));

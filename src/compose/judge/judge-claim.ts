@@ -22,10 +22,7 @@ interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly sandbox: Sandbox | null;
 }
 
-/**
- * Lets the judge of a run examine the claimed tree. If it has judged this very tree before, the earlier verdict is
- * returned.
- */
+/** Lets the judge of a run examine the claimed tree, or returns its earlier verdict on this very tree. */
 export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<JudgeAnswer> {
   const { run, keeper, iteration, kindOf } = task;
   const { plan, paths, stops, warn } = run;

@@ -85,10 +85,7 @@ export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<Judg
   }
 }
 
-/**
- * What the calls of a judge have used so far. It is kept outside of the calls, so that it counts even if a later step
- * fails.
- */
+/** What the calls of a judge have used so far. It counts even if a later step fails. */
 interface Spent {
   calls: number;
   usage: Usage;
@@ -297,9 +294,7 @@ async function runJudge(
   }
 }
 
-/**
- * Returns how the judge is started in its checkout. A schema that it takes as a file is written next to the checkout.
- */
+/** Returns how the judge is started in its checkout. If it takes a schema as a file, that is written beside it. */
 function kindIn({ plan, judge, place, sandbox, kindOf }: PlacedClaim): AgentKind {
   const schemaFile = path.join(place.temporary, 'verdict-schema.json');
   return judgeKind({

@@ -56,10 +56,7 @@ export type ItemLanding =
 /** How often a landing is tried if its branch moves while the checks run. */
 const MOST_TRIES = 5;
 
-/**
- * Lands the completed task of an item on the branch at which it began; a task without its own work tree has nothing to
- * land.
- */
+/** Lands an item's completed task on the branch at which it began. Without its own work tree, nothing has to land. */
 export async function landItem(item: ItemToLand): Promise<ItemLanding> {
   const { state, paths, place, list, env, signal, warn } = item;
   const { task_id: taskId } = state;
@@ -124,8 +121,7 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   const { base, onto } = tree;
   const commit = await earlierLanding({ ...place, base, taskId }, refOf(onto));
   if (commit !== null) return { kind: 'landed', onto, commit };
-  // A task with snapshots is examined through them. Without snapshots, a work tree that ralph has removed means that
-  // nothing was left to land.
+  // With snapshots, its work can still be looked for. Without them, a removed work tree means that nothing was left.
   if (state.git.snapshots !== null || existsSync(tree.path)) return null;
   const { settings } = requireStoredRun(folderOf(paths, taskId), state);
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;

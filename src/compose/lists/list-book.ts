@@ -36,16 +36,10 @@ interface Chosen {
 /** The file of a list and the state of its items. Changes are made one after the other, each only once it is saved. */
 export interface ListBook {
   readonly state: () => ListState;
-  /**
-   * Returns the list as ralph knows it: while agents are at work, their changes to the file do not count. Throws a
-   * `UsageError`.
-   */
+  /** Returns the list without the changes of agents that are still at work. Throws a `UsageError`. */
   list(): TaskList;
   record(change: Change): Promise<void>;
-  /**
-   * Records that an item begins. Its agent may do anything to the file from now on, so `text`, the list before that, is
-   * kept.
-   */
+  /** Records that an item begins. Its agent may do anything to the file, so the list before that (`text`) is kept. */
   enter(id: string, text: string): Promise<void>;
   enterNext(
     choose: (
@@ -57,10 +51,7 @@ export interface ListBook {
   leave(id: string, change?: Change): Promise<void>;
   /** Records the end of an item: undoes what agents did to the list, and ticks the item if it is done. */
   settle(item: ListItem, change?: Change, isDone?: boolean): Promise<void>;
-  /**
-   * Undoes what agents did to the list when no item is being worked on any more. From then on, every change counts as a
-   * person's.
-   */
+  /** Undoes what agents did to the list when none is at work any more. Later changes count as a person's. */
   close(): Promise<void>;
 }
 

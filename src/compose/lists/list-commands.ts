@@ -14,10 +14,7 @@ import type { StopRequests } from '../../loop/ports.ts';
 export type CommandEnd =
   /** `output` is the command's standard output. */
   | { readonly kind: 'passed'; readonly output: string }
-  /**
-   * `why` is a clause with the command's last line. `isBroken`: the command could not run, so its failure says nothing
-   * about an item.
-   */
+  /** `why`: a clause with the last line of output. `isBroken`: it could not run, which says nothing about an item. */
   | { readonly kind: 'failed'; readonly why: string; readonly isBroken: boolean }
   /** A person stopped ralph while the command ran. */
   | { readonly kind: 'stopped' };

@@ -27,10 +27,7 @@ export function listFileAt(folder: string, name: string): string {
   return path.join(realPath(path.dirname(file)), path.basename(file));
 }
 
-/**
- * Reads a list that a person named; while an item is being worked on, the kept text of the list (`before`) is read
- * instead. Throws a `UsageError`.
- */
+/** Reads a list that a person named, or its kept text while an item is worked on. Throws a `UsageError`. */
 export function requireList(
   file: string,
   shown: string,
@@ -45,9 +42,7 @@ export function requireList(
   return listOf({ shown, sections }, found.text);
 }
 
-/**
- * Reads the stored state of a list. Throws a `UsageError` if somebody else wrote it, or if it belongs to another list.
- */
+/** Reads the stored state of a list. Throws a `UsageError` if somebody else wrote it or it is about another list. */
 export function requireListState(
   place: SealedPlace,
   { list: name, file: named, sections }: Pick<ListState, 'list' | 'file' | 'sections'>,

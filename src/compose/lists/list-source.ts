@@ -90,10 +90,7 @@ export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
   return name !== 'github';
 }
 
-/**
- * Returns the source of a list that was `printed` when the run began. `known` are ids of items that may be started
- * later.
- */
+/** Returns the source of a list that was `printed` when the run began. `known` are ids that may be started later. */
 export function printedSource(
   list: PrintedList,
   printed: TaskList,

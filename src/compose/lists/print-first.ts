@@ -19,10 +19,7 @@ export interface PrintedFirst extends PrintedList {
   readonly origin: string;
 }
 
-/**
- * Fetches a list before the first item begins. `known` is a command that prints items which belong to the list, too;
- * null if there is none.
- */
+/** Fetches a list before the first item. `known` is a command that prints further items of the list, or null. */
 export async function printFirst(
   list: PrintedList,
   known: string | null,
@@ -47,8 +44,7 @@ export async function printFirst(
       known: new Set(all.items.map(({ id }) => id)),
       origin: originOf(list, first, plan),
       async run(command, stop, given = {}) {
-        // `bd` runs its hooks outside the sandbox, and an agent can write them. So it is not run if its files have
-        // changed.
+        // `bd` runs its hooks outside the sandbox, and an agent can write them, so `bd` must not run then.
         const changed = changedBeadsFile(before, steering());
         if (changed === null) {
           const variables = { ...given.variables, ...ofList };

@@ -126,10 +126,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /**
-   * Removes the record of an item. For a list that is not a file the record stays as `open`: the item may be claimed,
-   * and then it may not be printed again.
-   */
+  /** Removes the record of an item, or opens it if there is no file: a claimed item may not be printed again. */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
@@ -338,8 +335,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       standing === 'done' && (file !== null || isWanted) ? [id] : [],
     ),
   );
-  // Items that are no longer done are skipped: a person may have opened an item of a file again, or withdrawn an item
-  // of another list.
+  // Other items are skipped: a person has opened them again in the file, or withdrawn them from another list.
   for (const record of begun.items) {
     if (code === null && done.has(record.id)) await tell(record);
   }

@@ -9,10 +9,7 @@ export async function runCheck(check: Check, options: ShellOptions): Promise<Raw
   return asCheckResult(check, await runMeasured(check.command, options));
 }
 
-/**
- * Runs a command whose exit code or output decides about a task. The code that judges the output is loaded with the
- * first such command.
- */
+/** Runs a command that decides about a task. The code that judges its output is loaded with the first one. */
 export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
   const { runMeasuredCommand } = await import('../../effects/processes/measured-command.ts');
   return runMeasuredCommand(command, options);

@@ -22,10 +22,7 @@ export async function decidersOfPlan(
   );
 }
 
-/**
- * Returns the files that decided the checks at the start of the task. For checks that are first given with a resume,
- * the files at that resume count.
- */
+/** Returns the files that decided the checks at the start. For checks that a resume adds, that resume is the start. */
 export async function decidersOf(
   { plan, paths }: { readonly plan: RunPlan; readonly paths: TaskPaths },
   isBeginning: boolean,

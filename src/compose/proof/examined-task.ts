@@ -30,9 +30,7 @@ export interface ExaminedTask {
   readonly told: Set<string>;
 }
 
-/**
- * Returns the folder in which checks run, relative to the root of the work tree; empty for the root, or outside git.
- */
+/** Returns the folder of the checks, relative to the root of the work tree; empty for the root, or outside git. */
 export function belowRoot({ run, keeper }: ExaminedTask): string {
   return keeper === null ? '' : path.relative(keeper.git.repository.root, realPath(run.plan.cwd));
 }

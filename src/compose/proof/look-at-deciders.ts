@@ -15,10 +15,7 @@ import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';
 import { belowRoot, type ExaminedTask, placesOf, programsInTree } from './examined-task.ts';
 
-/**
- * Compares the files that decide the checks with those at the start. If something cannot be found out, the answer says
- * so.
- */
+/** Compares the files that decide the checks with the start. The answer also says what could not be found out. */
 export async function lookAtTask(
   task: ExaminedTask,
   checks: readonly Check[],

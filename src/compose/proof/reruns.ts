@@ -19,10 +19,7 @@ import { runCheck } from './checks.ts';
 import { belowRoot, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
-/**
- * Runs the checks on the claimed work, but with the tests and the other files that decide the checks as they were at
- * the start (the old exam).
- */
+/** The old exam: runs the checks on the claimed work, with tests and other files that decide them as at the start. */
 export function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undone }) => undone);
 }

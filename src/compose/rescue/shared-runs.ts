@@ -67,9 +67,8 @@ export function sharedRuns(stateDir: string, warn: (sentence: string) => void): 
 }
 
 /**
- * Locks a name in the state folder, so that only one of several processes does the work of that name. Resolves to null
- * if another process has the lock. Rejects if no lock can be stored, since two processes could then start the same
- * work.
+ * Locks a name in the state folder, so that only one process does the work of that name. Resolves to null if another
+ * has the lock. Rejects if no lock can be stored, since two processes could then start the same work.
  */
 export async function holdName(
   stateDir: string,

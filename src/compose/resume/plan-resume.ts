@@ -49,10 +49,7 @@ export interface ResumeRequest {
   readonly allowed: AllowedByPass | null;
   /** Merges the settings for another program's task: those in its state, those of this resume, and the current ones. */
   readonly collect: (inState: Layer) => Promise<Collected>;
-  /**
-   * Why a configuration file that was found here is not used, a sentence each. A resume does not use its settings in
-   * any case.
-   */
+  /** Why the configuration found here is not used, a sentence each. A resume does not use its settings anyway. */
   readonly configProblems: readonly string[];
 }
 
@@ -134,10 +131,7 @@ export interface PlannedResume {
   readonly takenOver: string | null;
 }
 
-/**
- * Returns `stored` with the permissions of `allowed`, and with a sandbox that allows no more than that of `allowed`.
- * Throws `BeyondPassError` if the task would run other programs.
- */
+/** Limits `stored` to the permissions and the sandbox of `allowed`. Throws `BeyondPassError` if programs differ. */
 function boundedBy(
   stored: StoredRun,
   { task_id, git }: TaskState,
@@ -179,10 +173,7 @@ async function storedRun(
   return { stored, powers: collected.powers };
 }
 
-/**
- * Resolves a new `cwd` from the folder in which ralph starts now. Other paths stay relative to the folder of the first
- * start.
- */
+/** Resolves a new `cwd` from the folder where ralph starts now. Other paths stay relative to the first start. */
 function fromHere(layer: Layer, startDir: string): Layer {
   const { cwd } = layer;
   if (typeof cwd?.value !== 'string') return layer;

@@ -8,10 +8,7 @@ import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
 import { sandboxRequest } from './sandbox-request.ts';
 
-/**
- * The rules of a run's sandbox. Each refusal is a sentence that says why the sandbox would be refused, or why its rules
- * are unknown.
- */
+/** The rules of a run's sandbox. Each refusal is a sentence: why it would be refused, or why the rules are unknown. */
 export interface PlannedRules {
   /** Null if the rules are unknown: something is missing, or the work tree does not exist yet. */
   readonly rules: SandboxRules | null;

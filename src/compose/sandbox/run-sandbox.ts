@@ -15,9 +15,7 @@ import { askedRules, sandboxRequest } from './sandbox-request.ts';
 
 /** The sandbox of a run. It is opened once the task's folder exists. */
 export interface RunSandbox {
-  /**
-   * Returns the sandbox, which is opened by the first call; null without `--sandbox`. Rejects with a `SandboxError`.
-   */
+  /** Returns the sandbox, opened by the first call; null without `--sandbox`. Rejects with a `SandboxError`. */
   open(): Promise<Sandbox | null>;
   /** Returns the paths that the agent may not write, without opening the sandbox. Rejects with a `SandboxError`. */
   denied(): Promise<readonly string[]>;
@@ -81,10 +79,7 @@ export interface LaterChecks {
 export interface LaterSandbox {
   /** Rejects with a `SandboxError` if the sandbox is not available, as far as this can be told without opening it. */
   require(cwd: string): Promise<void>;
-  /**
-   * Opens the sandbox for a folder, unless it is already open; resolves to null if the task's checks run outside.
-   * Rejects with a `SandboxError`.
-   */
+  /** Opens the sandbox for a folder, if need be; null if checks run outside. Rejects with a `SandboxError`. */
   open(cwd: string): Promise<Sandbox | null>;
   /** Warns about what the sandbox refused or found, and closes it. Call it last, when no process in it is alive. */
   close(): Promise<void>;
@@ -130,18 +125,12 @@ function laterRequest(
   };
 }
 
-/**
- * Returns the paths that the sandbox of a task, after its run, would keep the agent from writing. Rejects with a
- * `SandboxError`.
- */
+/** Returns the paths that an ended task's sandbox kept its agent from writing. Rejects with a `SandboxError`. */
 export function deniedLater(facts: LaterFacts, cwd: string): Promise<readonly string[]> {
   return deniedBy(laterRequest(facts, cwd));
 }
 
-/**
- * Returns the rules that the user asked for. Their paths are resolved from the folder in which the task was started,
- * not from a checkout.
- */
+/** Returns the rules the user asked for. Their paths start at the folder of the task's start, not at a checkout. */
 function askedFrom(stored: StoredRun): AskedRules {
   const { startDir, settings } = stored;
   const from = path.resolve(startDir, settings.cwd ?? '.');

@@ -18,10 +18,7 @@ const NO_SANDBOX = {
   close: async () => {},
 } satisfies RunSandbox & LaterSandbox;
 
-/**
- * Returns the sandbox, not yet opened, in which the checks of a task run again after its run. Null if the checks belong
- * to no task.
- */
+/** Returns the sandbox, not yet opened, for checks after a task's run. `checks` is null if they are of no task. */
 export async function laterSandbox(checks: LaterChecks | null): Promise<LaterSandbox> {
   if (checks === null) return NO_SANDBOX;
   const { sandbox, sandboxChecks } = checks.stored.settings;

@@ -114,10 +114,7 @@ function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): 
   throw new UntrustedTaskError(state.task_id, place.stateDir, why, []);
 }
 
-/**
- * Whether a task may land although it may not be completed; asks a person if need be. Throws a `UsageError` if nobody
- * can be asked.
- */
+/** Whether a task may land; asks a person if it is not completed. Throws a `UsageError` if nobody can be asked. */
 function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions): boolean {
   // A live task is refused later, by its claim.
   if (standing === 'completed' || standing === 'live' || yes === true) return true;

@@ -145,10 +145,7 @@ async function examine(
 /** The settings that say which program is the agent. */
 const OF_AGENT: readonly string[] = ['agent', 'agentBin', 'agentCommand'];
 
-/**
- * Returns the plan of a run with these settings, or the problems that every run with them would have. A placeholder
- * stands for the prompt.
- */
+/** Returns the plan of a run with these settings (and any prompt), or the problems that every such run has. */
 function plannedRun(
   collected: CollectedSettings,
   startDir: string,

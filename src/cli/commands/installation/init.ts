@@ -22,10 +22,7 @@ export interface InitOptions {
   readonly agent?: string;
 }
 
-/**
- * `ralph init`: creates the vault's folders and a commented configuration; in a project only the configuration.
- * Overwrites nothing.
- */
+/** `ralph init`: creates the vault's folders and a configuration; in a project only the latter. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const agents = options.agent === undefined ? null : agentsNamed(options.agent);

@@ -68,10 +68,7 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/**
- * Returns the settings that need trust. Throws a `UsageError` if the configuration is invalid, because a correction
- * would change the trusted content.
- */
+/** Returns the settings that need trust. Throws a `UsageError` for an invalid file: correcting it ends the trust. */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
