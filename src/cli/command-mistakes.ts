@@ -5,7 +5,7 @@ import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { ralphCommand, shellQuote } from '../printed-command.ts';
 
-/** Returns 0 after help or version. Turns commander's other errors into a `UsageError` that says what to do. */
+/** Returns 0 after help or version. Throws commander's other errors as a `UsageError` that says what to do. */
 export function explainCommander(
   error: unknown,
   program: Command,

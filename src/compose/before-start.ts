@@ -49,7 +49,7 @@ interface Asked extends ComingRun {
   readonly repository: () => Promise<Opened<Places> | null>;
 }
 
-/** All questions about a run. */
+/** All questions about a run. A new question is a function and a line here. */
 const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
   sandbox,
   author,
@@ -96,14 +96,14 @@ export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refus
   return { notices: unsaid, opened };
 }
 
-/** The sandbox's code is loaded only if the run uses a sandbox. */
+/** Refuses a run whose sandbox is not available. The sandbox's code is loaded only if the run uses one. */
 async function sandbox({ plan, signal }: Asked): Promise<readonly Answer[]> {
   if (plan.settings.sandbox !== true) return [];
   const { refusalsOfRun } = await import('./sandbox/sandbox-refusals.ts');
   return refusalsOfRun(plan, () => agentPrograms(plan), signal);
 }
 
-/** Without an author, git would refuse every commit. */
+/** Refuses a run with `--commit` if git knows no author, because then every commit would fail. */
 async function author({ plan, repository }: Asked): Promise<readonly Answer[]> {
   const { settings, sources, gitEnv } = plan;
   if (!settings.commit || settings.snapshots === false) return [];
@@ -120,7 +120,7 @@ export function knowsAuthor(cwd: string, env: NodeJS.ProcessEnv): Promise<boolea
 
 const QUESTION_MS = 60_000;
 
-/** With `--setup` this is asked again later, because the setup command may create the plan. */
+/** Refuses a plan that a new work tree would lack. With `--setup`, which may create it, this is asked later. */
 async function planInNewTree({ plan, isNew }: Asked): Promise<readonly Answer[]> {
   const why = isNew && plan.settings.setup === null ? await planLeftBehind(plan) : null;
   return why === null ? [] : [new UsageError([why])];

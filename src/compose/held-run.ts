@@ -70,7 +70,7 @@ export interface Resume {
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
-  /** Whether only to announce how the task ended, because its driver died before it could. */
+  /** Whether only to announce how the task ended, because its process died before it could. */
   readonly announcesOnly: boolean;
 }
 

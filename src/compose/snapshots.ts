@@ -74,7 +74,7 @@ async function openKeeper(
       folder: path.join(paths.folder, 'git'),
       taskId: plan.taskId,
       runId: driver.run_id,
-      // Not the first request to stop: the attempt that it ends is still saved in a snapshot.
+      // The first request to stop does not abort this: the attempt that it ended is still saved in a snapshot.
       signal: stops.hurry,
       now: systemClock.now,
       warn: (why, missing) => warn(missing === null ? noSnapshots(why) : noSnapshot(missing, why)),

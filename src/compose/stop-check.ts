@@ -94,7 +94,7 @@ export async function observeTask(scene: OpenScene, mayRun: boolean): Promise<Si
   return createObserver({ ...watch, commands, run, measure }, baseline).look();
 }
 
-/** Runs all checks of a task in the same way. */
+/** Runs all checks of a task in the sandbox of the scene, and judges their results. */
 export async function runTaskChecks(scene: OpenScene): Promise<readonly CheckResult[]> {
   const atStart = readNamedStep(scene.folder, scene.task)?.memory.checksAtStart ?? null;
   return inScene(scene, async (options) => {

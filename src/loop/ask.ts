@@ -66,7 +66,7 @@ export async function ask(
   }
 }
 
-/** Questions that change no files, or that (as a look) report by themselves when a command may change some. */
+/** These need no `disturb`: no time passes until the agent starts, and a look itself reports its commands. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */

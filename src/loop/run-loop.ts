@@ -15,8 +15,8 @@ import { eventOf } from './shown.ts';
 import { type RunEnd, stop } from './stop.ts';
 
 /**
- * The only loop. It knows nothing about agents, promises or limits: it hands every event to `transition`, saves the new
- * state, and only then carries out the actions.
+ * The loop that drives every task. It knows nothing about agents, promises or limits: it hands every event to
+ * `transition`, saves the new state, and only then carries out the actions.
  *
  *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *

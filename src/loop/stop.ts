@@ -34,7 +34,7 @@ export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop
     await ports.store.save(state, [event]);
     ports.reporter.publish(event);
   }
-  // Runs in parallel with the rest, since it may take a while.
+  // The changes are found in parallel with the rest, because that may take a while.
   const { git, git_base: base } = state.task;
   const { branches = [] } = git;
   const since = { base, branches };

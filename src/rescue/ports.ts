@@ -16,7 +16,7 @@ export interface VaultPorts {
   readonly notes: VaultNotes;
   /**
    * Runs a task to its end. Resolves to a `Leave` if a live loop has the task or the pass may not run it, and to
-   * `NoRoom` if the budget of the day is spent; rejects if it cannot start for another reason.
+   * `NoRoom` if the daily budget is spent; rejects if it cannot start for another reason.
    */
   readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave | NoRoom>;
   /** Reports what happened to a file. */
@@ -60,12 +60,12 @@ export interface VaultNotes {
 /** A task to run, and its file. */
 export type TaskRequest = StartAction & { readonly file: VaultFile };
 
-/** A task was not started, since the budget of the day is spent. */
+/** A task was not started, because the daily budget is spent. */
 export interface NoRoom {
   readonly kind: 'no-room';
   /** When the next day begins, as an ISO instant. */
   readonly until: string;
-  /** Whether the budget of the whole pass is spent, and not only a lower one of this task. */
+  /** Whether the budget of the whole pass is spent, not only a lower one of this task. */
   readonly isForAll: boolean;
 }
 
@@ -76,6 +76,6 @@ export interface RanTask {
   readonly exitReason: string;
   readonly exitCode: number;
   readonly startedAt: string;
-  /** Path of the note it left, or null. */
+  /** Path of the note that the task left, or null. */
   readonly note: string | null;
 }

@@ -36,14 +36,14 @@ export type CountedTask = TaskState & {
 export type EndedTask = TaskState & { readonly message: string };
 
 /**
- * Records tasks that the calling program works on itself: it starts no agent, and its tasks have no
- * driver. States, events and notes have the same form as those of the command, so `ralph status` shows
- * these tasks, too. Calls on one service run one after another, in order.
+ * Records tasks that the calling program works on itself: it starts no agent, and no process of ralph drives its tasks.
+ * States, events and notes have the same form as those of the command, so `ralph status` shows these tasks, too. Calls
+ * on one service run one after another, in order.
  *
- * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState`
- * resolves to null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the
- * method is not allowed in the task's status, with `TaskAlreadyActiveError` if a live loop has the
- * task, and with the system's error if a file cannot be read or written.
+ * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState` resolves to
+ * null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the method is not allowed in the
+ * task's status, with `TaskAlreadyActiveError` if a live loop has the task, and with the system's error if a file
+ * cannot be read or written.
  */
 export class RalphService {
   readonly #world: CallerWorld;

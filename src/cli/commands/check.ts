@@ -5,9 +5,9 @@ import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-q
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface CheckOptions extends FolderOptions {
-  /** Read and answer the JSON of a stop hook of Claude Code. */
+  /** Whether to read and answer the JSON of a stop hook of Claude Code. */
   readonly hook?: boolean;
-  /** Trust the named task although this user did not write it here. */
+  /** Whether to trust the named task although this user did not write it here. */
   readonly trust?: boolean;
 }
 

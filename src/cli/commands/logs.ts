@@ -11,7 +11,7 @@ import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
 
 export interface LogsOptions extends StoreOptions {
-  /** Print the bytes as the agent wrote them. */
+  /** Whether to print the bytes as the agent wrote them. */
   readonly raw?: boolean;
   /** A number, not yet parsed. */
   readonly iteration?: string;

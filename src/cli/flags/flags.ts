@@ -39,7 +39,7 @@ export interface ReadFlags {
 /** The commands that take the prompt as an argument. */
 const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
 
-/** The commands that take the name of something as an argument. */
+/** The commands that take the id of a task or the name of a list as an argument. */
 const TAKING_NAME: readonly string[] = ['resume', 'work'];
 
 /** Reads the arguments of a command that runs tasks. */
@@ -274,7 +274,7 @@ function unknown(flag: string, flags: readonly string[], name: string): string {
   return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }
 
-/** Whether a word is a flag; it is unknown here, so the next word may be its value. */
+/** Whether a word among the unknown ones is a flag, so that the next word may be its value. */
 function isUnknownFlag(word: string | undefined): boolean {
   return word?.startsWith('-') === true && !word.includes('=');
 }

@@ -201,7 +201,7 @@ function offInPass(): Partial<Settings> {
   return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
-/** Returns settings without other conditions: a rescue is complete by its promise, or after its file was moved. */
+/** Returns settings that turn off all conditions but the promise: only that, or a moved file, completes a rescue. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));

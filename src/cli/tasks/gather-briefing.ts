@@ -28,7 +28,7 @@ export interface ReportOptions extends StoreOptions {
   /** A duration; default `7d`. */
   readonly since?: string;
   readonly json?: boolean;
-  /** Print Markdown even on a terminal. */
+  /** Whether to print Markdown even on a terminal. */
   readonly markdown?: boolean;
   /** The file for an HTML page. */
   readonly html?: string;

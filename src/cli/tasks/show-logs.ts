@@ -49,7 +49,7 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  // A log without a note is from the default agent: the settings name only the agents of the last run.
+  // A log without a note is read as the default agent's: the settings name only the agents of the last run.
   return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 

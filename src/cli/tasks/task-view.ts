@@ -39,7 +39,7 @@ const ENDED_SHOWN = 10;
 interface TasksView {
   /** In display order. */
   readonly tasks: readonly ShownTask[];
-  /** The budget of the day; null if no open or recent task has one. */
+  /** The daily budget; null if no open or recent task has one. */
   readonly day: DayBudget | null;
   /** How many ended tasks are not in `tasks`. */
   readonly more: number;

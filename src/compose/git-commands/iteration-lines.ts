@@ -52,7 +52,7 @@ async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIte
   return found;
 }
 
-/** If a folder is gone or git hangs, only these numbers are missing from the output. */
+/** Returns null if git failed, so that a missing folder or a hanging git hides only these numbers. */
 function nullWhereGitFails(error: unknown): null {
   if (error instanceof GitError) return null;
   throw error;

@@ -150,7 +150,7 @@ async function landClaimed(
   const isWhole = landing.end.kind !== 'refused' && landing.stays.size === 0;
   if (task.removesTree && tree !== null && isWhole && !settings.keepBackground) {
     const now = await find();
-    // Removing the tree would lose what was written into it since the landing.
+    // The tree is removed only if nothing was written into it since the landing: that would be lost.
     const isLanded = !('kind' in now) && now.tip === work.tip && now.kept === work.kept;
     const place = { repository, git, path: tree.path };
     if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {

@@ -104,9 +104,9 @@ export type Repeated = {
 );
 
 export interface ProofToRepeat extends PlacedProof {
-  /** Names the checkout: the id of the task, or of the tree. */
+  /** A name for the checkout: the id of the task, or of the tree. */
   readonly name: string;
-  /** The folder of the task's snapshots, which contains its filtered files; null for a proof from elsewhere. */
+  /** The folder of the task's snapshots, needed for files with git filters; null for a proof from elsewhere. */
   readonly gitFolder: string | null;
   /** This folder and `stateDir` contain ralph's own files, which are not copied. */
   readonly vault: string;
@@ -221,7 +221,9 @@ async function runIn(
   return { kind: 'ran', tree, ...end.answer, folder: end.kind === 'failed' ? end.folder : null };
 }
 
-/** Compares no files that decide the checks if the tree is the one that git committed: its bytes may differ. */
+/**
+ * Returns digests of the files that decide the checks; for a committed tree the proof's own, as its bytes may differ.
+ */
 async function decidersIn(
   git: PrivateGit,
   tree: string,

@@ -33,7 +33,7 @@ interface Chosen {
   readonly record: ItemRecord;
 }
 
-/** The file of a list and the state of its items. Changes are made one after the other, each only once it is saved. */
+/** The file of a list and the state of its items. Changes happen one after the other, and count once they are saved. */
 export interface ListBook {
   readonly state: () => ListState;
   /** Returns the list without the changes of agents that are still at work. Throws a `UsageError`. */

@@ -44,7 +44,7 @@ export async function printFirst(
       known: new Set(all.items.map(({ id }) => id)),
       origin: originOf(list, first, plan),
       async run(command, stop, given = {}) {
-        // `bd` runs its hooks outside the sandbox, and an agent can write them, so `bd` must not run then.
+        // `bd` runs hooks outside the sandbox that an agent can write, so it is not run after a change of them.
         const changed = changedBeadsFile(before, steering());
         if (changed === null) {
           const variables = { ...given.variables, ...ofList };

@@ -21,8 +21,8 @@ import { openBook } from './list-book.ts';
 import type { ItemRun, ListEnd, ListPorts } from './list-run.ts';
 
 /*
- * One item after the other, or several side by side. What is saved at each step, so that a kill at any instant loses
- * nothing:
+ * A list is worked through one item after the other, or several side by side. Each step is saved, so that a kill at any
+ * instant loses nothing:
  *
  *   working, with the list as it is ──► the task runs ──► it lands ──► what the agent did to the list is put back,
  *                                           ▲                │         and the item is ticked, in one write
@@ -335,7 +335,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       standing === 'done' && (file !== null || isWanted) ? [id] : [],
     ),
   );
-  // Other items are skipped: a person has opened them again in the file, or withdrawn them from another list.
+  // Only items that are still done are reported: a person may have opened one again, or withdrawn it.
   for (const record of begun.items) {
     if (code === null && done.has(record.id)) await tell(record);
   }

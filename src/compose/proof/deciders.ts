@@ -43,7 +43,7 @@ export async function decidersOf(
   return isSame ? placed : withNewChecks(placed, now);
 }
 
-/** Returns the record of these files in the form in which the task stores it, or null. */
+/** Returns the record of files that decide the checks, in the form that the task stores; null without a record. */
 export async function storedForm(deciders: DecidersAtStart | null): Promise<string | null> {
   if (deciders === null) return null;
   const { decidersJson } = await import('../../effects/proof/deciders-at-start.ts');

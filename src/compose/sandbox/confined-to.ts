@@ -31,7 +31,7 @@ export function inCheckout(sandbox: Sandbox, checkout: CheckPlace): Sandbox {
 
 /**
  * Returns the rules for a check in a checkout: it may write there, except for files that git obeys, because a person
- * may use git there later. Only existing files can be protected, so missing ones are created empty.
+ * may use git there later. Only existing files can be protected, so missing ones are created.
  */
 function checkoutPlace({ folder, temporary }: CheckPlace): OwnPlace {
   const gitDir = path.join(folder, '.git');

@@ -85,7 +85,7 @@ export interface LaterSandbox {
   close(): Promise<void>;
 }
 
-/** Creates the sandbox for later checks. Import this file only for a task that has one. */
+/** Creates the sandbox for later checks. Import this file only for a task with a sandbox. */
 export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
   const { env, runId, warn } = checks;
   const opened = new Map<string, Promise<Sandbox>>();
