@@ -14,7 +14,7 @@ declare const __RALPH_VERSION__: string;
 export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
-    // Shell completion calls this at every tab, so it skips parsing the command line.
+    // Shell completion calls this whenever Tab is pressed, so it skips parsing the command line.
     if (argv[0] === IDS_COMMAND) {
       const { completeIds } = await import('./commands/installation/complete-ids.ts');
       return printAtOnce(completeIds(argv.slice(1)));

@@ -29,7 +29,7 @@ export interface ComingRun {
   readonly isNew: boolean;
   /** The notices that were already shown. They are not returned again; those that are returned are added here. */
   readonly said?: Set<string>;
-  /** A request to stop. */
+  /** Aborts on a request to stop. */
   readonly signal?: AbortSignal;
 }
 

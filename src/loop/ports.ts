@@ -165,7 +165,7 @@ export interface Commands {
 export interface ApprovalDesk {
   /** Writes the request where a person finds it. Reports a failed write and returns null. */
   request(approval: Approval): Promise<ThereBefore | null>;
-  /** Waits for the answer, until `signal` aborts. */
+  /** Waits for the answer until the request expires or `signal` aborts; without `patiently` it checks only once. */
   answer(approval: Approval, patiently: boolean, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 

@@ -37,7 +37,7 @@ export interface Vault {
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
 }
 
-/** The records of a file's rescues across runs. Call these only while the file is locked. */
+/** The records of rescues (tasks that take care of a stuck file) across runs. Call these with the file locked. */
 interface RescueRecords {
   /** Counts a failed rescue, each only once. Resolves to the number of failures. */
   countFailed(rescueId: string, startedAt: string): Promise<number>;
@@ -51,7 +51,7 @@ interface RescueRecords {
 export interface VaultNotes {
   /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
   write(note: VaultNote): Promise<string | null>;
-  /** Removes the note of a run, because a note of the pass replaces it. */
+  /** Removes the note of a single run, because a note of the whole pass replaces it. */
   remove(file: string): Promise<void>;
   /** Removes the note which says that no file can be processed. */
   clearBlocked(): Promise<void>;

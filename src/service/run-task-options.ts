@@ -20,7 +20,7 @@ export interface RunTaskOptions extends SettingOptions {
    * those that say what the task is, such as `prompt`, are refused.
    */
   readonly resume?: string;
-  /** Another name of `agentBin`. */
+  /** Another name for `agentBin`. */
   readonly claudeBin?: string;
   /** Arguments that are handed to the agent unchanged. */
   readonly agentArguments?: readonly string[];

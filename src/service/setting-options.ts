@@ -27,7 +27,7 @@ export interface NamedCheck {
   readonly command: string;
 }
 
-/** A text for every agent, several as `AGENT=TEXT`, or a text for each agent of a list. */
+/** One text for all agents, several texts as `AGENT=TEXT`, or an object with a text for each agent. */
 type AgentTexts = string | readonly string[] | Readonly<Partial<Record<AgentName, string>>>;
 
 /**

@@ -32,7 +32,7 @@ export async function linesByIteration(
   return {};
 }
 
-/** Returns null if the repository has none of the snapshots. */
+/** Counts the lines with one git; returns null if its repository has none of the snapshots. */
 async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIteration | null> {
   const timeline = await listSnapshots(git, ids);
   if (timeline.snapshots.length === 0) return null;

@@ -222,7 +222,8 @@ async function runIn(
 }
 
 /**
- * Returns digests of the files that decide the checks; for a committed tree the proof's own, as its bytes may differ.
+ * Returns digests of the files that decide the checks. For a tree that git has committed, returns the proof's own
+ * digests, so that nothing is compared: its files may have other bytes.
  */
 async function decidersIn(
   git: PrivateGit,
