@@ -5,12 +5,12 @@ import type { SqlRunner } from './load-engine.ts';
 import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
 
 /**
- * How long it takes after a pause until every claim for an account succeeds again: at first few of them do. So not all
- * workers run into a limit that still holds.
+ * After a pause, claims for an account fail at random for at most this time, at first nearly all. So not all workers
+ * run into a limit that still holds.
  */
 export const SPREAD = "interval '30 s'";
 
-/** Holds an account until an instant of the database's clock. An earlier one does not shorten a pause. */
+/** Pauses an account until an instant of the database's clock. An earlier instant does not shorten its pause. */
 export async function pauseAccount(
   tx: SqlRunner,
   name: string,
@@ -36,7 +36,7 @@ export async function pauseAccount(
   );
 }
 
-/** Holds, releases or bounds an account. What is parked for it wakes when it is released. */
+/** Pauses an account, resumes it, which wakes the tasks that wait for it, or sets how many may run at a time. */
 export async function changeAccount(
   database: Database,
   jobs: Jobs,
@@ -76,7 +76,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   );
   for (const row of rows) {
     await jobs.remove(tx, row, row.job);
-    // A paused task gets its job from `ralph resume`.
+    // No job yet: `ralph resume` makes the job of a paused task.
     const job = row.paused ? null : await jobs.add(tx, row, null);
     await tx.executeSql(
       'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',
@@ -85,7 +85,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   }
 }
 
-/** Returns the accounts that have open tasks, or that somebody paused or bounded. */
+/** Returns the accounts that have open tasks, and those that a person has paused or given a limit. */
 export async function accountFacts(database: Database): Promise<readonly AccountFacts[]> {
   const rows = await database.rows(
     `with counted as (

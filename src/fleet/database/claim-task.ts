@@ -14,22 +14,22 @@ import {
 } from './task-rows.ts';
 
 /**
- * How many jobs one call tries: it goes on after a leftover, after a task whose row is locked, and after an account that
- * another worker has just filled.
+ * How many jobs one call tries. It tries another job after a leftover one, after a task whose row is locked, and after
+ * a task whose account another worker has just filled.
  */
 const TRIES = 20;
 
-/** How long a job is left alone if the row of its task is locked. */
+/** How long a job is put off if the row of its task is locked. */
 const PUT_OFF = "interval '1 s'";
 
-/** What came of one fetched job. */
+/** The outcome of trying one fetched job. */
 type Tried =
   | { readonly kind: 'claimed'; readonly claim: FleetClaim }
   | { readonly kind: 'nothing' }
-  /** The job is gone: it was of no task, or of one that has a job in the queue of this worker's schema now. */
+  /** The job was removed: it was no task's, or its task now has a job in the queue of this worker's schema. */
   | { readonly kind: 'leftover' };
 
-/** The account cannot be served: the fetch of the job is undone. */
+/** Thrown if no task of the account may be claimed now. The rollback undoes the fetch of the job. */
 class AccountClosed extends Undone {
   readonly account: string;
 
@@ -39,7 +39,7 @@ class AccountClosed extends Undone {
   }
 }
 
-/** Somebody changes the task right now: the fetch of its job is undone, so that no lease begins. */
+/** Thrown if another transaction is changing the task. The rollback undoes the fetch of the job, so no lease begins. */
 class TaskBusy extends Undone {
   readonly job: string;
 
@@ -49,7 +49,7 @@ class TaskBusy extends Undone {
   }
 }
 
-/** Claims the next task, as `FleetQueue.claim` says. `leaseMs`: how long the claim holds without a beat. */
+/** Claims the next task, as `FleetQueue.claim` says. Without a beat, the claim holds for `leaseMs`. */
 export async function claimNextTask(
   database: Database,
   jobs: Jobs,
@@ -77,7 +77,7 @@ export async function claimNextTask(
   return null;
 }
 
-/** Lets the next jobs be fetched before this one, which would be the first again. */
+/** Puts a job off for a moment. Otherwise the next fetch would return the same job again. */
 async function putOff(database: Database, name: string, job: string): Promise<void> {
   await database.rows(
     `update ralph_queue.job set start_after = now() + ${PUT_OFF} where name = $1 and id = $2 and state < 'active'`,
@@ -85,7 +85,7 @@ async function putOff(database: Database, name: string, job: string): Promise<vo
   );
 }
 
-/** Returns the accounts for which nothing can be claimed at present. */
+/** Returns the accounts whose tasks this request cannot claim at present. */
 async function closedAccounts(
   database: Database,
   { accounts }: ClaimRequest,
@@ -101,12 +101,12 @@ async function closedAccounts(
      ) as closed`,
     [accounts],
   );
-  // Looked at here, since each claim begins with this.
+  // Every claim begins with this query, so each one notices at once that a newer ralph has changed the tables.
   if (row?.tables > TABLES_VERSION) throw newerTables(database.name, row?.tables);
   return row?.closed ?? [];
 }
 
-/** Returns the queues of the engine from which the request may be served. */
+/** Returns the names of all pg-boss queues that may hold a task for this request. */
 function namesFor({ queues, schema }: ClaimRequest): readonly string[] {
   return queues.flatMap((queue) =>
     Array.from({ length: schema }, (_, index) => queueName({ schema: index + 1, queue })),
@@ -114,8 +114,8 @@ function namesFor({ queues, schema }: ClaimRequest): readonly string[] {
 }
 
 /**
- * Returns the queue of the engine whose next job comes first; null if there is no job. The engine fetches from one queue
- * at a time, and a worker may take tasks of several names and schemas.
+ * Returns the pg-boss queue whose next job comes first; null if there is no job. This query is needed because pg-boss
+ * fetches from one queue at a time, and a worker may take tasks of several queues and schemas.
  */
 async function bestQueue(
   database: Database,
@@ -159,7 +159,7 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   }
   await checkAccount(tx, row, request);
   if (job.heartbeatSeconds !== leaseMs / 1_000) {
-    // A claim lasts as long as its worker believes, even if the lease was another one when the job was made.
+    // The claim has to last as long as its worker expects, even if the job was made when the lease had another length.
     await tx.executeSql(
       'update ralph_queue.job set heartbeat_seconds = $3 where name = $1 and id = $2',
       [name, job.id, leaseMs / 1_000],
@@ -177,10 +177,10 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   return { kind: 'claimed', claim };
 }
 
-/** A job that somebody wrote may have the id of a task's job in another queue. */
+/** The queue is compared, too: a job written by hand into another queue may have the id of a task's job. */
 const IS_ITS_JOB = `t.task_id = $1 and t.job = $2 and ${QUEUE_NAME} = $3 and t.ended_at is null and not t.paused`;
 
-/** Enters the claim in the row of the task; null if the job is not the task's, or somebody else changes the row. */
+/** Enters the claim in the row of the task; null if the job is not the task's, or if the row is locked. */
 async function takeTask(
   tx: SqlRunner,
   name: string,
@@ -202,7 +202,7 @@ async function takeTask(
   return rows[0] ?? null;
 }
 
-/** Whether the job is the task's after all, so that somebody changes the task right now. */
+/** Whether the job is the task's after all, so that its row is only locked by another transaction. */
 async function isItsJob(tx: SqlRunner, name: string, job: FetchedJob): Promise<boolean> {
   const { rows } = await tx.executeSql(`select 1 from ralph.task t where ${IS_ITS_JOB}`, [
     taskOf(job),
@@ -212,7 +212,9 @@ async function isItsJob(tx: SqlRunner, name: string, job: FetchedJob): Promise<b
   return rows.length > 0;
 }
 
-/** Throws `AccountClosed` if the account has closed since `closedAccounts` looked. Its row stays locked. */
+/**
+ * Locks the account's row. Throws `AccountClosed` if the account was paused or filled since `closedAccounts` looked.
+ */
 async function checkAccount(
   tx: SqlRunner,
   { account, task_id }: TaskRow,
@@ -238,8 +240,8 @@ function taskOf({ data }: FetchedJob): string {
 }
 
 /**
- * Gives a task of an older schema a job in the queue of this worker's own: older workers may not know the state that this
- * one writes. False, and nothing changed, if the job is not the task's, or somebody else changes the row.
+ * Moves a task of an older schema to this worker's, with a job in the queue for that: older workers may not know the
+ * state that this one writes. False, with nothing changed, if the job is not the task's, or if the row is locked.
  */
 async function raiseSchema(
   tx: SqlRunner,

@@ -3,23 +3,23 @@ import { databaseFailure, isOvertaken, leavesConnection } from './database-failu
 import type { FleetAddress } from './fleet-address.ts';
 import type { Engine, PgClient, SqlRunner } from './load-engine.ts';
 
-/** A partition shows as silence: nobody waits longer for the server than this. */
+/** A server behind a broken network just stays silent, so these limits end every wait for it. */
 const CONNECT_MS = 3_000;
 const QUERY_MS = 8_000;
 const KEEP_ALIVE_MS = 10_000;
-/** How often a transaction that another one overtook is tried. */
+/** How often a transaction is tried if others change its rows first. */
 const TRIES = 3;
 
 /**
- * Everybody who may create functions in a schema of the search path could have an operator of their own run by others. All
- * tables are named with their schemas.
+ * Anyone who may create functions in a schema of the search path could have others run an operator of theirs. So only
+ * PostgreSQL's own names are looked up; all tables are named with their schemas.
  */
 const ONLY_OWN_NAMES = 'set search_path to pg_catalog';
 
-/** Thrown within a transaction to undo it. It is no failure of the database, so it is passed on as it is. */
+/** Thrown within a transaction to undo it. The caller gets it unchanged, since it is no failure of the database. */
 export class Undone extends Error {}
 
-/** Thrown within a transaction that saw what another one changed, so that it is tried again. */
+/** Thrown within a transaction that finds its rows changed by another transaction, so that it is tried again. */
 export class Overtaken extends Error {
   readonly code = '40001';
 }
@@ -30,20 +30,20 @@ export interface Database extends SqlRunner {
   // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects
   rows(text: string, values?: readonly unknown[]): Promise<readonly any[]>;
   /**
-   * Runs `work` in a transaction, which is rolled back if it rejects, and once more if another one overtook it. Pass the
-   * runner to all that belongs to it.
+   * Runs `work` in a transaction, which is rolled back if `work` rejects, and tried again if another transaction
+   * changed its rows first. `work` has to run all its statements on `tx`.
    */
   transaction<T>(work: (tx: SqlRunner) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Opens at most `connections` connections, each when it is needed. `queryMs`: how long one statement may take. */
+/** Opens at most `connections` connections, each when it is needed. `queryMs` limits the time of one statement. */
 export function openDatabase(
   engine: Engine,
   { name, connectionString }: FleetAddress,
   { connections, queryMs = QUERY_MS }: { readonly connections: number; readonly queryMs?: number },
 ): Database {
-  // `pg` leaves a connection open when the log-in fails on its own side, which would keep the process alive.
+  // `pg` leaves the socket open if the log-in fails on its own side. Left open, it would keep the process alive.
   const sockets = new Set<Socket>();
   const stream = (): Socket => {
     const socket = new Socket();
@@ -57,21 +57,21 @@ export function openDatabase(
     application_name: 'ralph',
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: queryMs,
-    // A host that is gone in mid-transaction, or a statement that nobody waits for, must not hold rows for hours.
+    // A client that is gone in mid-transaction, or that waits no longer, must not keep rows locked for hours.
     statement_timeout: queryMs,
     lock_timeout: queryMs / 2,
     idle_in_transaction_session_timeout: 2 * queryMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
-  // A connection that dies while nobody uses it is replaced by the next use; one in use fails its statement.
+  // A dead connection is no reason to end the process: an idle one is replaced, a busy one fails its statement.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const guarded = new WeakSet<PgClient>();
 
-  // The pool's own queue counts waiting for a busy connection as a failure to connect.
+  // The pool would report a wait for a busy connection as a failure to connect, so the turns are taken here.
   const turns = createTurns(connections);
-  // A transaction may wait for a row; the beats of a worker go on meanwhile.
+  // A transaction may wait for a locked row, so one connection is kept free to renew a worker's claims.
   const transactions = createTurns(Math.max(1, connections - 1));
 
   async function connected<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
@@ -152,8 +152,8 @@ export function openDatabase(
 }
 
 /**
- * Ends the transaction that a failure has left open: one of ours, or one that a statement of the engine began. Resolves
- * to whether the connection can be used further; closing it has the same effect on the transaction.
+ * Rolls back the transaction that a failure has left open, be it ralph's or one of pg-boss. Resolves to whether the
+ * connection can be used further; otherwise the caller closes it, which rolls back, too.
  */
 async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> {
   // After a timeout the server may still run the statement.
@@ -164,7 +164,7 @@ async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> 
   );
 }
 
-/** Returns a function that waits for one of `count` turns, in the order of its calls, and resolves to what ends the turn. */
+/** Lets `count` callers in at a time, in order: the returned function waits, and resolves to what ends the turn. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let free = count;
@@ -180,7 +180,7 @@ function createTurns(count: number): () => Promise<() => void> {
   };
 }
 
-/** PostgreSQL has no NUL in its texts. */
+/** Returns the values without NUL characters, which PostgreSQL cannot store in a text. */
 function storable(values: unknown[] | undefined): unknown[] | undefined {
   return values?.map((value) => (typeof value === 'string' ? value.replaceAll('\0', '') : value));
 }

@@ -4,18 +4,18 @@ import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 
 /**
- * SQLSTATE: connection exceptions, too few resources, a server that stops, starts or has crashed, and what took too
- * long: a statement, a lock, an idle transaction.
+ * SQLSTATEs for: lost connections, too few resources, a server that stops, starts or has crashed, and a statement, a
+ * lock or an idle transaction that took too long.
  */
 const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
-/** SQLSTATE: a deadlock, a transaction that another one overtook, a row that another one has just removed. */
+/** SQLSTATEs for a deadlock, for rows that another transaction changed first, and for one that it removed. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
-/** SQLSTATE: a statement took too long. `pg` has words of its own for one whose answer it no longer waits for. */
+/** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has only these words. */
 const TOO_SLOW = '57014';
 const SLOW_WORDS = /^Query read timeout/;
-/** SQLSTATE: a server that only reads, such as one that has been replaced. */
+/** SQLSTATE for a write on a server that allows only reads, such as one that has been replaced. */
 const READ_ONLY = '25006';
-/** Codes of node, such as EPIPE, have no digit. */
+/** Every SQLSTATE here has a digit; the error codes of node, such as EPIPE, have none. */
 const STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** Whether the same transaction may succeed if it is tried again at once. */
@@ -35,7 +35,7 @@ export function leavesConnection(error: unknown): boolean {
  */
 export function databaseFailure(fleet: string, given: unknown): unknown {
   if (given instanceof FleetError || given instanceof FleetAwayError) return given;
-  // Node tries each address of a host; what it rejects with then has no words of its own.
+  // Node tries each address of a host, and rejects with an `AggregateError` that has no message of its own.
   const error = given instanceof AggregateError ? (given.errors[0] ?? given) : given;
   const code = codeOf(error);
   const words = oneLine(messageOf(error) || code, 300);
@@ -62,12 +62,12 @@ function refused(fleet: string, words: string, advice: string): FleetError {
   return new FleetError(`${fleet} refuses: ${words}; ${advice}.`, EXIT_FAILED);
 }
 
-/** PgBouncer says so. */
+/** PgBouncer, a connection pooler, refuses with this message. */
 const UNSUPPORTED = /unsupported startup parameter/;
 const POOLER =
   'name the database itself and not a pooler, or let PgBouncer ignore it: docs/fleet.md has its line for ignore_startup_parameters';
 
-/** What to do where `pg` itself refuses, by its words. */
+/** What to do if `pg` itself refuses, by the pattern of its message. */
 const OWN_REFUSALS: readonly (readonly [RegExp, string])[] = [
   [
     /client password must be/,
@@ -91,15 +91,15 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^(3F000|42P01)$/, 'run ralph fleet init'],
 ];
 
-/** A file that the URL names. */
+/** Whether a file that the URL names caused the error. */
 function isOfFile(error: unknown): boolean {
   return isObject(error) && typeof error.syscall === 'string' && typeof error.path === 'string';
 }
 
-/** Codes of node's sockets, such as ECONNREFUSED, and of names that are looked up. */
+/** Error codes of node's sockets, such as ECONNREFUSED, and of its name look-ups, such as EAI_AGAIN. */
 const SOCKET_CODES = /^(E[A-Z]{3,}|EAI_[A-Z]+)$/;
 
-/** Errors of node's sockets and names. Not all of them name the system call. */
+/** Whether a socket or a name look-up of node caused the error. Not every such error names the system call. */
 function isOfSocket(error: unknown): boolean {
   return isObject(error) && (typeof error.syscall === 'string' || SOCKET_CODES.test(codeOf(error)));
 }

@@ -3,18 +3,18 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import type { NumberedEvent } from './fleet-queue.ts';
 import type { SqlRunner } from './load-engine.ts';
 
-/** Most bytes of an event; longer texts in it are cut. */
+/** The largest event that is stored, in bytes. In a larger one, long texts are cut. */
 const EVENT_BYTES = 8_192;
-/** To how many characters texts are cut, in turn, until the event fits. */
+/** Texts are cut to each of these lengths in turn until the event fits. */
 const CUTS = [2_000, 500, 100, 20];
 
 /**
- * The ids of events, so that a write whose answer got lost can be repeated: the same event is stored once, whether or
- * not the first write came through.
+ * The ids of events. If the answer to a write got lost, the write can be repeated with the same ids, and each event is
+ * stored only once.
  */
 export type EventIds = WeakMap<RalphEvent, string>;
 
-/** The claim of which events are. */
+/** The claim to which the events belong. */
 interface EventWriter {
   readonly task_id: string;
   readonly worker: string | null;
@@ -22,7 +22,7 @@ interface EventWriter {
   readonly fence: number;
 }
 
-/** Writes events in order. What the agent does at each moment is left out: the log of its iteration has that. */
+/** Writes events in order. `agent_activity` events are left out: the log of the iteration holds what the agent did. */
 export async function insertEvents(
   tx: SqlRunner,
   ids: EventIds,
@@ -76,7 +76,7 @@ export function bounded(event: RalphEvent): string {
     );
   }
   if (Buffer.byteLength(text) <= EVENT_BYTES) return text;
-  // A list of thousands: only what names the event is left.
+  // It is still too large, since it holds a very long list: only the fields that identify the event are kept.
   const { event: name, at, task_id } = event;
   return JSON.stringify({ event: name, at, task_id });
 }

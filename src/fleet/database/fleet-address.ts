@@ -6,11 +6,11 @@ import { FleetError } from '../../errors.ts';
 export interface FleetAddress {
   /** `fleet HOST/DATABASE`: without user and password. */
   readonly name: string;
-  /** For `pg`; with the password, so it is shown to nobody. */
+  /** What `pg` connects with. It holds the password, so it must never be shown. */
   readonly connectionString: string;
 }
 
-/** The variables of libpq that fill the gaps of a URL, with the parameters that say the same. */
+/** The variables of libpq that fill the gaps of a URL, each with the URL parameter that means the same. */
 const PARAMETERS = {
   PGHOST: 'host',
   PGPORT: 'port',
@@ -20,7 +20,9 @@ const PARAMETERS = {
   PGSSLROOTCERT: 'sslrootcert',
 } as const;
 
-/** The values of `sslmode`, with those that `pg` gets: of the others it says at length that it checks the certificate. */
+/**
+ * The accepted values of `sslmode`, each with what `pg` gets. It treats three of them as `verify-full` with a warning.
+ */
 const TLS_MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
   'no-verify': 'no-verify',
@@ -63,12 +65,12 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
   const host = searchParams.get('host') ?? 'localhost';
   return {
     name: `fleet ${host}/${database}`,
-    // Everything but the database is a parameter: a URL without a host can hold neither user nor port.
+    // Everything except the database goes into parameters: a URL without a host cannot hold a user or a port.
     connectionString: `postgres:///${encodeURIComponent(database)}?${searchParams.toString().replaceAll('+', '%20')}`,
   };
 }
 
-/** Throws a `FleetError` for an unknown `sslmode`. */
+/** Replaces `sslmode` with the value that `pg` gets. Throws a `FleetError` if it is unknown. */
 function checkTls(searchParams: URLSearchParams): void {
   const asked = searchParams.get('sslmode');
   if (asked === null || searchParams.has('uselibpqcompat')) return;
@@ -83,7 +85,7 @@ function checkTls(searchParams: URLSearchParams): void {
 
 const NO_HOST = 'no-host';
 
-/** Returns null if the text is no URL. libpq lets the host be absent after a user, `URL` does not. */
+/** Returns null if the text is no URL. libpq allows a user without a host, `URL` does not: it gets a placeholder. */
 function parsed(text: string): URL | null {
   const whole = text.replace(/@(?=[/?]|$)/, `@${NO_HOST}`);
   return URL.canParse(whole) ? new URL(whole) : null;

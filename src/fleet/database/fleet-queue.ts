@@ -20,48 +20,50 @@ import type { FleetSpec, FleetTaskFacts, Parking } from '../core/fleet-task.ts';
 export type * from '../core/fleet-facts.ts';
 
 /**
- * The tasks of a fleet and what is known of them. Every instant is the database's, in ISO 8601 UTC. A method
- * rejects with a `FleetAwayError` while the database cannot be reached, and with a `FleetError` if the database gives
- * its user no right to it; `claim` also if a newer ralph has changed the tables. Nothing else is an exception.
+ * The tasks of a fleet and what is known of them. Every instant is by the database's clock, in ISO 8601 UTC. A method
+ * rejects with a `FleetAwayError` if the database cannot be reached, and with a `FleetError` if the user lacks the
+ * right; `claim` also if a newer ralph has changed the tables. Every other outcome is returned.
  */
 export interface FleetQueue {
   /** `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;
-  /** The length of a lease in milliseconds. */
+  /** How long a claim holds without a beat, in milliseconds. */
   readonly leaseMs: number;
 
   // Submitting.
 
-  /** Queues all of the tasks in one transaction, or none of them if one is refused. */
+  /** Queues all tasks in one transaction, or none of them if one is refused. */
   submit(tasks: readonly NewFleetTask[]): Promise<readonly Submitted[]>;
 
   // Working.
 
-  /** Says that a worker is there, and removes nothing. Called with each beat, also without a claim. */
+  /** Records that a worker is alive. It is called with each beat, even while the worker has no claim. */
   present(worker: WorkerFacts): Promise<void>;
-  /** Says that a worker has ended by itself. */
+  /** Removes a worker that ends by itself. */
   leave(workerId: string): Promise<void>;
   /**
-   * Claims the next task: the highest priority, then the oldest; of no account that is paused or has no free
-   * slot. Raises its fence. Resolves to null if there is no such task.
+   * Claims the next task: that of the highest priority, then the oldest, if its account is not paused and has a free
+   * slot. Raises the task's fence, the number of its claim. Resolves to null if there is no such task.
    */
   claim(request: ClaimRequest): Promise<FleetClaim | null>;
-  /** Renews the leases of claims. Resolves to the ids of the tasks whose claim still holds. */
+  /** Renews claims, so that they hold for another lease. Resolves to the ids of the tasks whose claim still holds. */
   beat(claims: readonly ClaimKey[]): Promise<ReadonlySet<string>>;
-  /** Keeps a checkpoint with its events, and marks requests as done. False, and nothing written, if the claim is lost. */
+  /**
+   * Stores a checkpoint with its events, and marks requests as done. False, with nothing written, if the claim is lost.
+   */
   save(claim: ClaimKey, checkpoint: Checkpoint, written: WrittenBeside): Promise<boolean>;
   /**
-   * Appends events of a claim that belong to no checkpoint, in order; activities are left out. False if the claim is
-   * lost. Here and in `save`, an event that was handed over before, as the same object, is not stored twice: so a call
-   * that rejected with a `FleetAwayError` can be repeated.
+   * Appends events of a claim that belong to no checkpoint, in order, without `agent_activity`. Resolves to false if
+   * the claim is lost. An event object that was passed before, to this method or to `save`, is not stored twice: so a
+   * call that rejected with a `FleetAwayError` can be repeated.
    */
   tell(claim: ClaimKey, events: readonly RalphEvent[]): Promise<boolean>;
   /**
-   * Keeps the log of an iteration, packed; a later one of the same name replaces it. One of over 1 MB is left out, and
-   * the oldest go when those of the task exceed 50 MB.
+   * Stores the packed log of an iteration, in place of an earlier log of the same name. A log of over 1 MB is left out,
+   * and the oldest logs are removed when those of the task exceed 50 MB.
    */
   keepLog(claim: ClaimKey, log: PackedLog): Promise<boolean>;
-  /** As `save`, and gives the claim up until the parked task is woken: one transaction. */
+  /** As `save`, and in the same transaction gives the claim up: the parked task waits until it is woken. */
   park(
     claim: ClaimKey,
     checkpoint: Checkpoint | null,
@@ -75,133 +77,133 @@ export interface FleetQueue {
     written: WrittenBeside,
     settlement: FleetSettlement,
   ): Promise<boolean>;
-  /** Notes the commit of `base`, which the first claim finds out. */
+  /** Records the commit of the task's `base`, which its first claim has looked up. */
   noteBase(claim: ClaimKey, commit: string): Promise<boolean>;
-  /** Holds an account; an earlier instant does not shorten its pause. `why` is shown to people. */
+  /** Pauses an account. An instant before the end of a running pause changes nothing. `why` is shown to people. */
   pauseAccount(name: string, until: AccountPause, why: string): Promise<void>;
   /** Returns the requests to these claims that are not done, oldest first. */
   requestsTo(claims: readonly ClaimKey[]): Promise<readonly FleetRequest[]>;
   /**
-   * Writes the request for an approval, with the id of an earlier one once more if the answer to that was taken in.
-   * False if the claim is lost.
+   * Asks people for an approval. An id that was used before can be asked again once the answer to it was taken in.
+   * Resolves to false if the claim is lost.
    */
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
   /**
-   * Frees what a dead worker held, and gives a job to each open task without one. Resolves to what it could not do; the
-   * next sweep tries that again.
+   * Frees the tasks of dead workers, and gives a job to each open task without one. Resolves to what it could not do,
+   * which the next sweep tries again.
    */
   sweep(): Promise<readonly SweepTrouble[]>;
 
   // Steering, from any machine.
 
-  /** Leaves a request to a task. What is queued or parked is stopped or paused at once. */
+  /** Leaves a request for the worker of a task. A task that is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
   /**
-   * Queues a task again that is paused, or that has ended and can go on; with `changed`, with other settings. The time
-   * for answering an approval that is still open begins again.
+   * Queues a task again that is paused, or that has ended and can go on; `changed` replaces its settings. If it waits
+   * for an approval, the time for the answer begins again.
    */
   resume(taskId: string, changed?: ResumedSettings): Promise<RequestTaken>;
-  /** Answers the approval that a task waits for, and wakes it. */
+  /** Answers the approval that a task waits for, and wakes the task. */
   answer(taskId: string, answer: FleetAnswer): Promise<RequestTaken>;
   setAccount(name: string, change: AccountChange): Promise<void>;
-  /** Removes those of the tasks that ended at this instant or before, and what belongs to them. Resolves to their ids. */
+  /** Removes those tasks that ended at this instant or before, with all that belongs to them. Resolves to their ids. */
   prune(taskIds: readonly string[], endedBefore: string): Promise<readonly string[]>;
 
   // Reading.
 
   /** Returns the database's current time, so that no decision compares the clocks of two machines. */
   readClock(): Promise<string>;
-  /** Null also for a row that cannot be read. */
+  /** Resolves to null if there is no such task, or if its row cannot be read. */
   task(taskId: string): Promise<FleetTaskFacts | null>;
-  /** Newest last. */
+  /** Returns the tasks that a filter lets through, newest last. */
   tasks(filter: TaskFilter): Promise<readonly FleetTaskFacts[]>;
-  /** Returns the tasks that the two methods above leave out, newest last, of all tasks or of one. */
+  /** Returns the tasks whose rows cannot be read, newest last: of all tasks, or `taskId` alone. */
   unreadable(
     filter: Pick<TaskFilter, 'limit' | 'endedBefore'> & { readonly taskId?: string },
   ): Promise<readonly UnreadableTask[]>;
   checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
-  /** Returns events with their numbers, oldest first, beginning after the number `since`. */
+  /** Returns the events whose number is greater than `since`, oldest first. */
   events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
-  /** Returns the logs of the iterations after `after`. */
+  /** Returns the logs of all iterations whose number is greater than `after`. */
   logs(taskId: string, after: number): Promise<readonly PackedLog[]>;
   approvals(): Promise<readonly FleetApprovalFacts[]>;
   accounts(): Promise<readonly AccountFacts[]>;
   workers(): Promise<readonly WorkerSeen[]>;
   queues(): Promise<readonly QueueFacts[]>;
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }
 
 /** Which tasks are read; every condition has to hold. */
 export interface TaskFilter {
-  /** Those that have not ended. */
+  /** Only tasks that have not ended. */
   readonly open?: boolean;
-  /** Open ones that were claimed or parked twice without an iteration, and those that failed in the last day. */
+  /** Only tasks that failed in the last day, and open ones claimed or parked twice or more without an iteration. */
   readonly troubled?: boolean;
-  /** Those that ended at this instant or before. */
+  /** Only tasks that ended at this instant or before. */
   readonly endedBefore?: string;
-  /** Those that ended at this instant or later, and open ones. */
+  /** Only open tasks, and tasks that ended at this instant or later. */
   readonly endedSince?: string;
-  /** Only so many, the newest. */
+  /** At most this many tasks, the newest. */
   readonly limit?: number;
-  /** Leave prompts and settings empty: a fleet may have very many tasks. */
+  /** Whether prompts and settings are left empty, which saves memory: a fleet may have very many tasks. */
   readonly lean?: boolean;
 }
 
 export interface NewFleetTask {
   readonly spec: FleetSpec;
-  /** SHA-256 of the spec's canonical JSON: the same content under the same id is accepted once. */
+  /** SHA-256 of the spec's canonical JSON: tells whether a task with the same id has the same content. */
   readonly contentSha256: string;
-  /** ISO instant before which it is not claimed, or milliseconds from the database's now; null for at once. */
+  /** The task is not claimed before this: an ISO instant, or milliseconds from the database's now; null: at once. */
   readonly notBefore: string | number | null;
-  /** Start an ended task of this id afresh. */
+  /** Whether an ended task of this id is started afresh. */
   readonly again: boolean;
 }
 
-/** What became of a submitted task. With `taken`, nothing of the whole call was queued. */
+/** What became of a submitted task. If one is `taken`, no task of the call was queued. */
 export type Submitted =
   | { readonly kind: 'queued'; readonly taskId: string }
   | { readonly kind: 'already-queued'; readonly taskId: string }
   | { readonly kind: 'already-ended'; readonly taskId: string; readonly status: EndedStatus }
-  /** The id has other content, or `again` was said of an open task. */
+  /** The id belongs to a task with other content; or `again` was given and that task is still open. */
   | { readonly kind: 'taken'; readonly taskId: string; readonly isOpen: boolean };
 
 export interface ClaimRequest {
   readonly workerId: string;
   readonly host: string;
   readonly queues: readonly string[];
-  /** The only accounts for which it claims; null for all. */
+  /** Only tasks of these accounts are claimed; null: of all accounts. */
   readonly accounts: readonly string[] | null;
   /**
-   * The newest schema of tasks that the worker knows; it knows all older ones. What it claims is of this schema from then
-   * on, since an older worker may not know the state that it writes.
+   * The newest schema of tasks that the worker knows; it also knows all older ones. A task that it claims has this
+   * schema from then on, since an older worker may not understand the state that this one writes.
    */
   readonly schema: number;
 }
 
-/** What names a claim in every further call. */
+/** Identifies a claim in every later call. */
 export interface ClaimKey {
   readonly taskId: string;
   readonly fence: number;
-  /** The job of the engine; opaque. */
+  /** The job of pg-boss, as text that only the queue reads. */
   readonly job: string;
 }
 
 export interface FleetClaim extends ClaimKey {
   readonly task: FleetTaskFacts;
   readonly checkpoint: KeptCheckpoint | null;
-  /** The answer to the newest approval, until a checkpoint names that approval in `requestsDone`. */
+  /** The answer to the newest approval; null once a checkpoint names that approval in `requestsDone`. */
   readonly answer: FleetAnswer | null;
 }
 
-/** Where a task stands: enough to go on anywhere. */
+/** The state of a task: all that another worker needs to continue it. */
 export interface Checkpoint {
-  /** The saved state without its driver, packed: see `packed-state.ts`. */
+  /** The saved state of the loop, packed as `packed-state.ts` says. */
   readonly packed: Uint8Array;
   readonly status: Status;
   readonly iterations: number;
   readonly costUsd: number;
-  /** Null before the first one was pushed. */
+  /** The newest snapshot at the origin; null before the first one was pushed. */
   readonly snapshot: CheckpointSnapshot | null;
 }
 
@@ -209,11 +211,11 @@ export interface Checkpoint {
 export interface CheckpointSnapshot {
   readonly commit: string;
   readonly ref: string;
-  /** The agent's HEAD below it; '' before its first commit. */
+  /** The agent's HEAD at that time; '' before its first commit. */
   readonly head: string;
-  /** The one from which the running iteration began: both tell what that iteration has changed. */
+  /** The snapshot from before the running iteration: compared with this one, it shows that iteration's changes. */
   readonly before: SnapshotBefore | null;
-  /** The one from before the first iteration, with which a proof compares; absent if it was never pushed. */
+  /** The snapshot from before the first iteration, with which a proof compares; absent if it was never pushed. */
   readonly start?: SnapshotBefore | undefined;
 }
 
@@ -229,12 +231,12 @@ export interface KeptCheckpoint extends Checkpoint {
   readonly savedAt: string;
 }
 
-/** What is written in the transaction of a checkpoint. */
+/** What is written in the same transaction as a checkpoint. */
 export interface WrittenBeside {
   readonly events: readonly RalphEvent[];
-  /** Ids of requests, and of approvals whose answer, that the checkpoint has taken in. */
+  /** Ids of the requests that the checkpoint has taken in, and of the approvals whose answers it has taken in. */
   readonly requestsDone: readonly string[];
-  /** Whether an agent of this claim has just come to its end: then the claims before this one no longer count. */
+  /** Whether an agent of this claim has just come to its end, so that earlier claims no longer count as failed ones. */
   readonly agentEnded?: boolean;
 }
 
@@ -246,31 +248,31 @@ export interface FleetSettlement {
   readonly note: string | null;
   readonly resultCommit: string | null;
   readonly resultRef: string | null;
-  /** Where the task's branch was moved; null if it was left alone. */
+  /** The commit to which the task's branch was moved; null if it was left alone. */
   readonly branchCommit: string | null;
 }
 
-/** An instant; milliseconds from the database's now; or until somebody releases it. */
+/** The end of a pause: an instant, milliseconds from the database's now, or until somebody releases the account. */
 export type AccountPause = string | number | 'until-released';
 
 export interface AccountChange {
   readonly pause?: AccountPause;
   readonly resume?: true;
-  /** 0: unbounded. */
+  /** How many tasks of the account may run at a time; 0: any number. */
   readonly slots?: number;
 }
 
 /** Something that a sweep could not do. */
 export interface SweepTrouble {
-  /** What it is about, such as `task nightly got no job`. */
+  /** What was not done, such as `task nightly got no job`. */
   readonly what: string;
-  /** What the database or the engine said: the same for all troubles of one kind. */
+  /** What the database or pg-boss said: the same text for all troubles of one kind. */
   readonly why: string;
 }
 
 export interface NumberedEvent {
   readonly number: number;
-  /** With the claim of which it is. */
+  /** The event, with the worker, host and fence of the claim that wrote it. */
   readonly event: RalphEvent & Partial<{ worker: string; host: string; fence: number }>;
 }
 
@@ -278,6 +280,6 @@ export interface PackedLog {
   /** The name of the file in the task's folder, such as `iteration-0001.jsonl`. */
   readonly name: string;
   readonly iteration: number;
-  /** Gzip of the masked log, of which the middle may be cut out. */
+  /** Gzip of the log with secrets masked. The middle of a long log may be cut out. */
   readonly packed: Uint8Array;
 }

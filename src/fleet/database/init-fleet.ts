@@ -6,37 +6,37 @@ import { ENGINE_SCHEMA, type Engine, loadEngine, type SqlRunner } from './load-e
 import { MIGRATIONS, newerTables, TABLES_VERSION } from './migrations.ts';
 import { engineOn, newerEngine } from './open-fleet.ts';
 
-/** A migration may take longer than any other statement. */
+/** The longest time of a migration, which may take longer than any other statement. */
 const MIGRATION_MS = 10 * 60_000;
 const OLDEST_SERVER = 130_000;
 
-/** The fleet whose tables are to be made, or brought up to date. */
+/** The fleet whose tables are to be made or updated. */
 export interface FleetToInit {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The lease in milliseconds for claims of workers that start from now on; null keeps it, or sets the default. */
+  /** The lease, in milliseconds, for workers that start from now on; null: the stored one, or else the default. */
   readonly leaseMs: number | null;
-  /** The file from which pg-boss is looked for upward. Default: ralph's own. */
+  /** The file whose folder, and the folders above it, are searched for pg-boss. Default: ralph's own file. */
   readonly engineFrom?: string;
 }
 
-/** Versions of tables; `from` is null if there were none. */
+/** The versions of tables before and after; `from` is null if there were none. */
 export interface Migrated {
   readonly from: number | null;
   readonly to: number;
 }
 
 /**
- * Makes the tables of a fleet, or brings them up to date; a second time changes nothing. Rejects with a `FleetError` if
- * they are newer than this ralph, and with a `FleetAwayError` if the database cannot be reached.
+ * Makes the tables of a fleet, or updates them; running it again changes nothing. Rejects with a `FleetError` if the
+ * tables are newer than this ralph, and with a `FleetAwayError` if the database cannot be reached.
  */
 export async function initFleet(
   given: FleetToInit,
 ): Promise<{ engine: Migrated; tables: Migrated; leaseMs: number }> {
   const address = fleetAddress(given.url, given.env);
   const engine = await loadEngine(given.engineFrom);
-  // One holds the lock of the transaction while the other one makes the engine's tables.
+  // One connection holds the lock of the transaction while the other makes the tables of pg-boss.
   const database = openDatabase(engine, address, { connections: 2, queryMs: MIGRATION_MS });
   try {
     await refuseOldServer(database);
@@ -51,13 +51,14 @@ export async function initFleet(
   }
 }
 
-/** Runs `work` in a transaction while no other init does: that one waits. */
+/** Runs `work` in a transaction, after any other `ralph fleet init` on this database has finished. */
 async function alone<T>(database: Database, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
   const [meta] = await database.rows("select to_regclass('ralph.meta') is not null as there");
-  // Everybody who may log in could hold this one for ever; it is for the first init alone. It ends with the connection.
+  // Anyone who may log in could hold this lock for ever, so only the first init takes it. The connection's end frees
+  // it.
   if (meta?.there !== true) await database.rows("select pg_advisory_lock(hashtext('ralph.init'))");
   return database.transaction(async (tx) => {
-    // Only the owner of the table can hold this one.
+    // Only the owner of the table can take this lock, so nobody else can block an init.
     if (meta?.there === true)
       await tx.executeSql('lock table ralph.meta in share row exclusive mode');
     return work(tx);
@@ -74,7 +75,7 @@ async function refuseOldServer(database: Database): Promise<void> {
   );
 }
 
-/** The engine's statements are a transaction of their own. */
+/** Makes or updates the tables of pg-boss. Its statements are a transaction of their own. */
 async function migrateEngine(engine: Engine, database: Database): Promise<Migrated> {
   const boss = engineOn(engine, database, false);
   const to = engine.tables;

@@ -8,18 +8,18 @@ import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
  * person has paused it.
  */
 
-/** A lost claim never ends a job: the row of the task says when it has been lost too often. */
+/** Practically no limit for pg-boss: the row of the task decides when its claim was lost too often. */
 const RETRIES = 1_000_000_000;
-/** The engine ends an attempt that gets this old, even if it beats; a leg parks before that. */
+/** pg-boss ends an attempt that gets this old, even if its worker still beats; a worker parks its task before that. */
 const LONGEST_LEG_S = 24 * 3_600;
-/** The engine removes a job that nobody has fetched for so long. */
+/** pg-boss removes a job that has waited this long: practically never. */
 const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
-/** How long the engine keeps a job that is done. Nothing reads it. */
+/** How long pg-boss keeps a job that is done. Nothing reads it. */
 const KEEP_DONE_S = 600;
-/** Room for this many tasks between two priorities. */
+/** How far apart two priorities are for pg-boss, so that the numbers of this many tasks fit between them. */
 const NUMBERS = 10_000_000;
 
-/** What the jobs of a task are made from: columns of its row. */
+/** The columns of a task's row from which its jobs are made. */
 export interface QueuedTask {
   readonly task_id: string;
   readonly number: string;
@@ -32,26 +32,26 @@ export interface QueuedTask {
 /** The columns of a `QueuedTask`. */
 export const QUEUED_COLUMNS = 'task_id, number, schema, queue, account, priority';
 
-/** The name of the engine's queue for tasks of one schema and one queue. */
+/** Returns the name of the pg-boss queue for tasks of one schema and one queue. */
 export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'>): string {
   return `ralph-s${schema}-${queue}`;
 }
 
-/** Returns what `queueName` was made from. */
+/** Returns the schema and the queue that `queueName` put into a name. */
 export function readQueueName(name: string): Pick<QueuedTask, 'schema' | 'queue'> {
   const [, schema, queue = ''] = /^ralph-s(\d+)-(.*)$/.exec(name) ?? [];
   return { schema: Number(schema), queue };
 }
 
-/** `queueName` in SQL, of the row `t` of a task. */
+/** SQL for what `queueName` returns, of a task whose row is `t`. */
 export const QUEUE_NAME = "('ralph-s' || t.schema || '-' || t.queue)";
 
-/** What names an attempt at a job, in one opaque word. */
+/** Returns a text that identifies one attempt at a job. */
 export function jobKey(name: string, { id, retryCount }: JobAttempt): string {
   return `${name}/${id}/${retryCount}`;
 }
 
-/** Returns what `jobKey` was made from. */
+/** Returns the parts that `jobKey` put into a text. */
 export function readJobKey(key: string): JobAttempt & { readonly name: string } {
   const [name = '', id = randomUUID(), attempt = '0'] = key.split('/');
   return { name, id, retryCount: Number(attempt) };
@@ -60,7 +60,7 @@ export function readJobKey(key: string): JobAttempt & { readonly name: string } 
 /** A job to make. */
 interface NewJobOfTask {
   readonly task: QueuedTask;
-  /** Its id. */
+  /** The id of the job. */
   readonly job: string;
   readonly startAt: string | null;
 }
@@ -68,13 +68,13 @@ interface NewJobOfTask {
 export interface Jobs {
   readonly boss: Boss;
   /**
-   * Makes sure that queues exist and that the engine knows them. Call it outside of transactions: within one, the engine
-   * would look a queue up over another connection, and would wait for ever if there is no other.
+   * Makes sure that queues exist and that pg-boss knows them. Call it outside of transactions: within one, pg-boss
+   * would look a queue up over a second connection, and would wait for ever if there is none.
    */
   know(names: Iterable<string>): Promise<void>;
-  /** Whether a queue was made known. */
+  /** Whether `know` was called for a queue. */
   knows(name: string): boolean;
-  /** Gives a task a job that can be claimed from `startAt` on, an ISO instant; null: at once. Resolves to its id. */
+  /** Makes a task's job, to be claimed from the ISO instant `startAt` on; null: at once. Resolves to its id. */
   add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
   addAll(tx: SqlRunner, tasks: readonly NewJobOfTask[]): Promise<void>;
   /** Removes the job of a task that nobody works on. */
@@ -121,7 +121,7 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
     }
   };
 
-  /** Resolves to the tasks for which the engine took no job, since a leftover is in the way. */
+  /** Makes jobs. Resolves to those that pg-boss did not make because a leftover job of the same task is in the way. */
   async function insert(
     tx: SqlRunner,
     name: string,
@@ -161,7 +161,7 @@ export function createJobs(boss: Boss, leaseMs: number): Jobs {
   };
 }
 
-/** Removes jobs that have the ids of tasks and are not theirs: the tasks are about to get other ones. */
+/** Removes all jobs of these tasks from a queue, before the tasks get new ones. */
 async function removeLeftovers(
   tx: SqlRunner,
   name: string,
@@ -174,8 +174,8 @@ async function removeLeftovers(
 }
 
 /**
- * The engine takes the highest priority first, and then the job that was made first. A task that was parked or handed
- * over gets a new job, and must not go to the end of the queue: its number, which it keeps, is part of the priority.
+ * pg-boss takes the highest priority first, and then the oldest job. A task that was parked or handed over gets a new
+ * job, but must not go to the end of the queue: so the task's number, which it keeps, is part of the priority.
  */
 function enginePriority({ priority, number }: QueuedTask): number {
   return priority * NUMBERS - (Number(number) % NUMBERS);

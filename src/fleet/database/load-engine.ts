@@ -6,7 +6,7 @@ import { numberAt, objectAt, parseObject } from '../../effects/files/json-fields
 import { realPath } from '../../effects/files/real-path.ts';
 import { FleetError } from '../../errors.ts';
 
-/** The engine of the queue: a peer dependency that is loaded by the commands of a fleet alone. */
+/** The engine that runs the queue's jobs: a peer dependency, loaded only by commands that use a fleet. */
 const PACKAGE = 'pg-boss';
 const SERIES = '12.38';
 
@@ -23,7 +23,7 @@ interface WithinTransaction {
   readonly db?: SqlRunner;
 }
 
-/** A job as `fetch` returns it. `retryCount` names the attempt. */
+/** A job as `fetch` returns it. Its `retryCount` tells one attempt at it from another. */
 export interface FetchedJob {
   readonly id: string;
   readonly retryCount: number;
@@ -31,7 +31,7 @@ export interface FetchedJob {
   readonly data: unknown;
 }
 
-/** What names one attempt at a job. */
+/** Identifies one attempt at a job. */
 export type JobAttempt = Pick<FetchedJob, 'id' | 'retryCount'>;
 
 interface Affected {
@@ -48,7 +48,7 @@ interface NewJob {
   readonly startAfter?: string;
 }
 
-/** What is used of pg-boss. */
+/** The methods of pg-boss that ralph uses. */
 export interface Boss {
   on(event: 'error' | 'warning', listener: (what: unknown) => void): void;
   start(): Promise<unknown>;
@@ -57,7 +57,7 @@ export interface Boss {
   schemaVersion(): Promise<number | null>;
   createQueue(name: string, options: object): Promise<void>;
   getJobById(name: string, id: string): Promise<object | null>;
-  /** Leaves out jobs that are in the way of others. With `returnId`, resolves to the ids of those that it made. */
+  /** Makes no job for which the same task already has one. With `returnId`, resolves to the ids of the jobs made. */
   insert(
     name: string,
     jobs: readonly NewJob[],
@@ -97,7 +97,7 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): void;
 }
 
-/** What is used of the pool of `pg`. */
+/** The methods of the pool of `pg` that ralph uses. */
 interface PgPool {
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): void;
@@ -112,8 +112,8 @@ export interface Engine extends BossModule {
 }
 
 /**
- * Loads pg-boss and its `pg`, which are looked for upward from ralph's own file, or from the file `from`.
- * Rejects with a `FleetError` if they are missing or of another version.
+ * Loads pg-boss and its `pg`, which are searched for in the folder of `from` and the folders above it; by default from
+ * ralph's own file. Rejects with a `FleetError` if they are missing or of another version.
  */
 export async function loadEngine(from: string = OWN_FILE): Promise<Engine> {
   const found = installedPackage(PACKAGE, from);
@@ -133,9 +133,9 @@ export async function loadEngine(from: string = OWN_FILE): Promise<Engine> {
       `${folder} is not a whole installation of ${PACKAGE}; install it again: npm install ${PACKAGE}@~${SERIES}.0.`,
     );
   }
-  // `pg` announces what its next major version drops, such as ~/.pgpass; this series has it.
+  // `pg` warns of features that its next major version drops, such as ~/.pgpass; the version in use still has them.
   process.noDeprecation = true;
-  // A bundled script has no `import` of its own; every supported Node can also require a module.
+  // A bundled script has no `import` for other files, but can require; every supported Node can require ES modules.
   const load = createRequire(main);
   const boss: BossModule = load(main);
   const { Pool }: Pick<Engine, 'Pool'> = load(path.join(realPath(pg.place), 'lib', 'index.js'));

@@ -2,8 +2,8 @@ import { FleetError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 
 /**
- * The tables of ralph, one migration after another. A migration only adds, and what it adds has a default, so that
- * workers of the version before go on while it runs and after it. None is ever changed once it is released.
+ * The tables of ralph, one migration after another. A migration only adds, with a default for what it adds, so that
+ * workers of the previous version can go on during and after it. A released migration is never changed.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -136,8 +136,8 @@ export const MIGRATIONS: readonly string[] = [
     seen_at timestamptz not null default now()
   );
   `,
-  // One row of a submitter could take all the memory of every worker and every command. What is there already must not
-  // keep the tables from being brought up to date; a row of `task` is changed with each claim, so it has to fit.
+  // Limits sizes: one huge row could take all memory of every worker and command. Rows that break a limit already must
+  // not stop the migration. In `task` they are replaced, since each claim changes the row and would fail.
   `
   update ralph.task set spec = '{}' where octet_length(spec::text) >= 8000000;
   update ralph.task set content_sha256 = repeat('0', 64) where content_sha256 !~ '^[0-9a-f]{64}$';
@@ -147,7 +147,7 @@ export const MIGRATIONS: readonly string[] = [
   alter table ralph.setting_set
     add constraint setting_set_size check (octet_length(settings::text) < 1000000) not valid;
   `,
-  // Of which claim an event is; null in those that an older worker has written.
+  // The fence of the claim that wrote an event; null in events of older workers.
   `
   alter table ralph.event add column if not exists fence int;
   `,
@@ -156,7 +156,7 @@ export const MIGRATIONS: readonly string[] = [
 /** The version of the tables that this ralph works with. */
 export const TABLES_VERSION = MIGRATIONS.length;
 
-/** A newer ralph has made the tables: this one neither changes them nor claims by them. */
+/** The error if a newer ralph made the tables: this ralph then neither changes them nor claims tasks. */
 export function newerTables(fleet: string, found: number): FleetError {
   return new FleetError(
     `${fleet} has tables of a newer ralph (version ${found}, this one knows ${TABLES_VERSION}); update ralph here.`,

@@ -8,7 +8,7 @@ import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { PgFleetQueue } from './pg-fleet-queue.ts';
 
-/** How often the engine looks for lost claims: the task of a dead worker waits for the lease and this. */
+/** How often pg-boss looks for lost claims. A dead worker's task waits at most for the lease and this time. */
 const SUPERVISE_S = 10;
 
 /** The fleet to open. */
@@ -16,9 +16,9 @@ export interface FleetToOpen {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
-  /** A worker has two connections and looks after the engine, a command has one. */
+  /** A worker uses two connections and has pg-boss do its background work; a command uses one. */
   readonly purpose: 'worker' | 'command';
-  /** The file from which pg-boss is looked for upward. Default: ralph's own. */
+  /** The file whose folder, and the folders above it, are searched for pg-boss. Default: ralph's own file. */
   readonly engineFrom?: string;
 }
 
@@ -43,7 +43,7 @@ export async function openFleet(given: FleetToOpen): Promise<FleetQueue> {
   }
 }
 
-/** Makes the engine on ralph's own connections. It never makes or changes its tables: only `ralph fleet init` does. */
+/** Creates pg-boss on ralph's own connections. It never makes or changes tables: only `ralph fleet init` does. */
 export function engineOn(engine: Engine, database: Database, supervise: boolean): Boss {
   const boss = new engine.PgBoss({
     db: { executeSql: database.executeSql },
@@ -53,16 +53,16 @@ export function engineOn(engine: Engine, database: Database, supervise: boolean)
     supervise,
     superviseIntervalSeconds: SUPERVISE_S,
     monitorIntervalSeconds: SUPERVISE_S,
-    // The fleet has a table of its own for that, with what people want to know.
+    // Workers are listed in ralph's own table, with the facts that people want to know.
     registerInstance: false,
   });
-  // Its background work meets an outage like everything else, and is done by its next turn.
+  // If its background work fails in an outage, pg-boss repeats it at the next interval.
   boss.on('error', () => {});
   boss.on('warning', () => {});
   return boss;
 }
 
-/** Resolves to the lease of the fleet, in milliseconds. */
+/** Checks the versions of the tables. Resolves to the lease of the fleet in milliseconds. */
 async function checkTables(engine: Engine, database: Database, boss: Boss): Promise<number> {
   const { name } = database;
   const [made] = await database.rows("select to_regclass('ralph.meta') is not null as there");
@@ -89,7 +89,7 @@ async function checkTables(engine: Engine, database: Database, boss: Boss): Prom
   return Number(meta.get('lease_ms'));
 }
 
-/** The tables are of a newer pg-boss. */
+/** The error if the tables belong to a newer pg-boss. */
 export function newerEngine(fleet: string, found: number, known: number): FleetError {
   return new FleetError(
     `${fleet} has tables of a newer pg-boss (schema ${found}, the one beside ralph knows ${known}); update ralph and pg-boss here.`,

@@ -16,10 +16,10 @@ import { sweepFleet } from './sweep-fleet.ts';
 import { checkpointOf, factsOf, readTasks, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
 import { ClaimWriter } from './write-claim.ts';
 
-/** Tasks that one statement removes with all their events, so that it ends in time. */
+/** The most tasks that one statement removes with all their events, so that it ends in time. */
 const PRUNED_AT_ONCE = 100;
 
-/** Removes settings that no task has any more, so many that the statement ends in time. */
+/** Removes settings that no task uses any more, at most so many that the statement ends in time. */
 const UNUSED_SETTINGS = `delete from ralph.setting_set where sha256 in (
   select sha256 from ralph.setting_set s
   where not exists (select from ralph.task where setting_set = s.sha256) limit 10000)`;
@@ -171,12 +171,12 @@ export class PgFleetQueue implements Port.FleetQueue {
         removed.push(...rows.map(({ task_id }) => task_id));
         from += atOnce;
       } catch (error) {
-        // Their logs may have 50 MB each.
+        // The tasks may have logs of 50 MB each, so a slow statement is tried with fewer tasks.
         if (!(error instanceof FleetAwayError && error.isSlow) || part.length === 1) throw error;
         atOnce = Math.ceil(part.length / 2);
       }
     }
-    // The next prune removes what is left of these.
+    // A failure does no harm: the next prune removes the settings that are left.
     await this.#database.rows(UNUSED_SETTINGS).catch(() => undefined);
     return removed;
   }
@@ -249,7 +249,7 @@ export class PgFleetQueue implements Port.FleetQueue {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // What the engine still does is of no use to anybody, and the database may be away.
+    // Work that pg-boss has not finished is of no use now, and the database may be away, so nothing waits for it.
     await this.#jobs.boss.stop({ graceful: false, close: false }).catch(() => {});
     await this.#database.close();
   }

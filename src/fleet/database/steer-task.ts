@@ -11,7 +11,7 @@ import { iso, type TaskRow } from './task-rows.ts';
 const DONE: RequestTaken = { kind: 'done' };
 const STOPPED = 'stopped:request';
 
-/** Leaves a request to a task, or puts it in force at once if nobody works on the task. */
+/** Leaves a request for the worker of a task, or pauses or stops the task at once if no worker runs it. */
 export function requestOf(
   database: Database,
   jobs: Jobs,
@@ -34,7 +34,7 @@ export function requestOf(
   });
 }
 
-/** Pauses or stops a task that nobody works on. */
+/** Pauses or stops a task that no worker runs. */
 export async function pauseOrStop(
   tx: SqlRunner,
   jobs: Jobs,
@@ -42,7 +42,7 @@ export async function pauseOrStop(
   kind: 'pause' | 'stop',
 ): Promise<void> {
   await jobs.remove(tx, task, task.job);
-  // One that a lost worker left would come into force after a resume.
+  // A request that a lost worker never took in would otherwise take effect after a resume.
   await tx.executeSql(
     "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause')",
     [task.task_id],
@@ -62,7 +62,7 @@ export async function pauseOrStop(
   );
 }
 
-/** Wakes what is paused, or has ended and can go on. */
+/** Queues a task again that is paused, or that has ended and can go on. */
 export function wakeTask(
   database: Database,
   jobs: Jobs,
@@ -156,8 +156,8 @@ export function answerTask(
 }
 
 /**
- * Lets the time of a request that nobody has answered begin again. Resolves to when it expires, and to null without
- * such a request.
+ * Restarts the time in which an open request for an approval can be answered. Resolves to when it expires; null if
+ * there is no such request.
  */
 async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | null> {
   const { rows } = await tx.executeSql(
@@ -178,7 +178,7 @@ function refused(why: string): RequestTaken {
   return { kind: 'refused', why };
 }
 
-/** Runs `work` while nobody else changes the task. */
+/** Runs `work` in a transaction that locks the row of the task. */
 async function withTask(
   database: Database,
   jobs: Jobs,

@@ -6,15 +6,15 @@ import type { NewFleetTask, Submitted } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 
-/** Tasks of one statement: few enough that it ends in time. */
+/** The most tasks in one statement: few enough that it ends in time. */
 const AT_ONCE = 1_000;
-/** Bytes of their JSON, likewise. */
+/** The most bytes of their JSON, for the same reason. */
 const BYTES_AT_ONCE = 8_000_000;
 
-/** 128 bits of a checksum name a set of settings. */
+/** A set of settings is named by this many hex digits (128 bits) of its checksum. */
 const SET_DIGITS = 32;
 
-/** Nothing of the call may be queued. */
+/** Thrown if a task is refused, so that no task of the call is queued. */
 class Refused extends Undone {
   readonly outcome: readonly Submitted[];
 
@@ -27,8 +27,8 @@ class Refused extends Undone {
 type Made = QueuedTask & { readonly job: string; readonly start_at: Date | null };
 
 /**
- * Queues tasks, all of them or none. The caller has checked them, and no id occurs twice. The tasks of a user who may
- * write no jobs get them from the next sweep: a user who could write jobs and queues by hand could command the engine.
+ * Queues all tasks or none. The caller has checked them, and no id occurs twice. If the database lets this user write
+ * no jobs, the next sweep makes them: a user who could write jobs and queues by hand could command pg-boss.
  */
 export async function submitTasks(
   database: Database,
@@ -80,7 +80,7 @@ function settingSet(settings: FleetSpec['settings']): SettingSet {
   return { settings: text, setting_set: digest.slice(0, SET_DIGITS) };
 }
 
-/** Stores settings that may be there already. Resolves to the name of their set. */
+/** Stores settings unless they are stored already. Resolves to the name of their set. */
 export async function keepSettings(
   tx: SqlRunner,
   settings: FleetSpec['settings'],
@@ -115,7 +115,7 @@ function rowOf(
   };
 }
 
-/** Inserts the tasks whose ids are free. Resolves to these, by their ids, in order. */
+/** Inserts the tasks whose ids are free. Resolves to the inserted rows by their ids, in order. */
 async function insertAll(tx: SqlRunner, rows: readonly NewRow[]): Promise<Map<string, Made>> {
   await insertSets(tx, rows);
   const made = new Map<string, Made>();
@@ -137,7 +137,7 @@ async function insertAll(tx: SqlRunner, rows: readonly NewRow[]): Promise<Map<st
   return made;
 }
 
-/** Returns what became of each task. An id that was there before is looked up. */
+/** Returns what became of each task, and starts an ended task afresh if `again` says so. */
 async function outcomesOf(
   tx: SqlRunner,
   tasks: readonly NewFleetTask[],
@@ -158,7 +158,7 @@ async function outcomesOf(
     const before = there.get(row.task_id);
     const taskId = row.task_id;
     if (before === undefined) {
-      // It was in the way, and has been pruned since.
+      // Another task had this id and has been pruned since, so the transaction is tried again.
       if (!queued.has(taskId)) throw new Overtaken(`task ${taskId} has been removed meanwhile`);
       outcome.push({ kind: 'queued', taskId });
     } else if (tasks[index]?.again === true) {
@@ -179,7 +179,7 @@ async function outcomesOf(
   return outcome;
 }
 
-/** Makes a new task of an ended one: fence and branch go on from where they are. Null if it is open by now. */
+/** Makes a new task out of an ended one; fence and branch are kept. Returns null if the task is open by now. */
 async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
   const { rows } = await tx.executeSql(
     `update ralph.task set
@@ -218,7 +218,7 @@ async function addJobs(tx: SqlRunner, jobs: Jobs, made: readonly Made[]): Promis
   }
 }
 
-/** Divides rows into arrays of JSON that one statement can take. */
+/** Divides rows into JSON arrays that are each small enough for one statement. */
 function* parts(rows: readonly object[]): Generator<string> {
   let part: string[] = [];
   let bytes = 0;

@@ -6,32 +6,32 @@ import { type Jobs, QUEUE_NAME, QUEUED_COLUMNS, type QueuedTask, queueName } fro
 import type { SqlRunner } from './load-engine.ts';
 
 /**
- * At most one worker sweeps at a time; the others have nothing to do meanwhile. Only workers can lock this row; everybody
- * who may log in could hold an advisory lock for ever.
+ * This row is locked while a worker sweeps, so the others skip their sweep. An advisory lock would not do: anyone who
+ * may log in could hold one for ever, while only workers can lock this row.
  */
 const LOCK = "select 1 from ralph.meta where key = 'tables' for update skip locked";
-/** Rows of each kind that one transaction repairs. */
+/** The most rows of each kind that one transaction repairs. */
 const AT_ONCE = 500;
 
-/** The engine finds a job by its queue and its id, not by its id alone. */
+/** SQL that finds the job of a task by its queue and its id: the id alone does not identify a job for pg-boss. */
 const JOB_OF_TASK = `j.name = ${QUEUE_NAME} and j.id = t.job`;
 
-/** A task that nobody works on or holds, and that has no job that could be claimed. */
+/** SQL for an open task that is not paused, that no worker runs, and that has no job that could be claimed. */
 const WITHOUT_JOB = `
   ended_at is null and not paused and worker is null
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state <= 'active')`;
 
-/** A task with a worker that has lost it. */
+/** SQL for a task whose worker has lost its claim. */
 const LOST = `worker is not null
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state = 'active')`;
 
 /**
- * Frees what dead workers held, and gives a job to each open task without one. What is due needs no help: its job can be
- * claimed from that instant on. Resolves to what could not be done.
+ * Frees the tasks of dead workers, and gives a job to each open task without one. Resolves to what could not be done. A
+ * task that becomes due needs no sweep: its job can be claimed from that instant on.
  */
 export async function sweepFleet(database: Database, jobs: Jobs): Promise<readonly SweepTrouble[]> {
   const troubles: SweepTrouble[] = [];
-  // The engine knows these by now, or cannot make them.
+  // Each queue is made known only once: if that fails, it would fail again.
   const asked = new Set<string>();
   let after: string | null = '0';
   while (after !== null) {
@@ -49,12 +49,12 @@ export async function sweepFleet(database: Database, jobs: Jobs): Promise<readon
   return troubles;
 }
 
-/** What came of one transaction. */
+/** The outcome of one transaction. */
 interface Swept {
   readonly troubles: readonly SweepTrouble[];
-  /** The queues of what it left, since the engine does not know them yet. */
+  /** The queues of tasks that were skipped because pg-boss does not know these queues yet. */
   readonly unknown: ReadonlySet<string>;
-  /** The number of the last task it looked at; null if there are no more. */
+  /** The number of the last task that was looked at; null if there are no more. */
   readonly next: string | null;
 }
 
@@ -69,7 +69,7 @@ async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
   const { rows: lock } = await tx.executeSql(LOCK);
   if (lock.length === 0) return { troubles, unknown, next: null };
 
-  // The engine does the same every ten seconds by itself, but not at a moment of our choice.
+  // pg-boss also frees overdue jobs every ten seconds, but a sweep needs that done now.
   const { rows: overdue } = await tx.executeSql(
     `select name, id, retry_count, singleton_key from ralph_queue.job
      where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 s' < now()
@@ -87,7 +87,7 @@ async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
   const { rows: lost } = await tx.executeSql(
     `select task_id from ralph.task t where ${LOST} for update skip locked`,
   );
-  // A claim that came between the look and the lock is seen by this statement, not by the one above.
+  // The condition is tested again, since the task may have been claimed before the query above locked its row.
   await tx.executeSql(
     `update ralph.task t set worker = null, host = null where task_id = any ($1) and ${LOST}`,
     [lost.map(({ task_id }) => task_id)],
@@ -115,7 +115,7 @@ async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
 
 type Bare = QueuedTask & { readonly start_at: string | null };
 
-/** Gives jobs to tasks without one: to all at once, or, if that fails, to each by itself. */
+/** Gives jobs to tasks without one: to all together or, if that fails, one by one. */
 async function giveJobs(
   tx: SqlRunner,
   jobs: Jobs,
@@ -139,16 +139,16 @@ async function giveJobs(
   return troubles;
 }
 
-/** Does something that may fail without the rest of the transaction. Resolves to why it failed, or null. */
+/** Runs `work` so that its failure does not undo the rest of the transaction. Resolves to why it failed, or null. */
 async function tried(tx: SqlRunner, work: () => Promise<unknown>): Promise<string | null> {
   await tx.executeSql('savepoint one_row');
   const why = await failureOf(work);
-  // If the connection is gone, this fails, too.
+  // If the connection is gone, this statement rejects.
   await tx.executeSql(`${why === null ? 'release' : 'rollback to'} savepoint one_row`);
   return why;
 }
 
-/** Resolves to why the work failed; null if it did not. If the database is away, the next statement says so. */
+/** Resolves to why the work failed, or null. That the database is away needs no report: the next statement rejects. */
 async function failureOf(work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();

@@ -5,9 +5,9 @@ import type { Database } from './connection.ts';
 import type { KeptCheckpoint, TaskFilter, UnreadableTask } from './fleet-queue.ts';
 import type { QueuedTask } from './jobs.ts';
 
-/** A row of `ralph.task` with its set of settings. `pg` reads instants as `Date`, and whole numbers of 64 bits as text. */
+/** A row of `ralph.task` with its settings. `pg` reads instants as `Date`, and integers of 64 bits as text. */
 export interface TaskRow extends QueuedTask {
-  /** What has no column of its own. */
+  /** The fields of the spec that have no column of their own. */
   readonly spec: Omit<FleetSpec, keyof QueuedTask | 'settings'>;
   readonly settings: FleetSpec['settings'];
   readonly content_sha256: string;
@@ -37,18 +37,18 @@ export interface TaskRow extends QueuedTask {
   readonly ended_at: Date | null;
 }
 
-/** Selects whole rows; add conditions on `t`. */
+/** Selects whole rows; a condition on `t` may be appended. */
 export const SELECT_TASKS =
   'select t.*, s.settings from ralph.task t join ralph.setting_set s on s.sha256 = t.setting_set';
 
-/** Of an open task in SQL: it waits for a limit, a person or a resume. One that was handed over may be taken at once. */
+/** SQL for an open task that waits for a limit, a person or a resume. One that was handed over may be taken at once. */
 export const IS_PARKED =
   "(worker is null and (paused or coalesce(parked->>'kind' <> 'handover', false)))";
 
-/** Of an open task in SQL: a worker may take it now. */
+/** SQL for an open task that a worker may take now. */
 export const IS_WAITING = `(worker is null and not ${IS_PARKED} and (not_before is null or not_before <= now()))`;
 
-/** Returns what the row says of a task. */
+/** Returns a row as the facts about its task. */
 export function factsOf(row: TaskRow): FleetTaskFacts {
   return {
     spec: specOf(row),
@@ -78,7 +78,7 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
   };
 }
 
-/** Anything may stand beside what a spec has, and nested so deep that it cannot be written again: it is left out. */
+/** Takes only known fields: others may be in the row, even nested too deeply to be written as JSON again. */
 function specOf({ task_id, schema, queue, account, priority, settings, spec }: TaskRow): FleetSpec {
   const { prompt, task_type, passthrough, repo, base, subdir, branch, setup } = { ...spec };
   return {
@@ -87,11 +87,11 @@ function specOf({ task_id, schema, queue, account, priority, settings, spec }: T
   };
 }
 
-/** What one statement reads: rows, and bytes of their specs. */
+/** The most rows, and the most bytes of their specs, that one statement reads. */
 const ROWS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 16_000_000;
 
-/** A page of tasks, newest first, that ends where its specs get too large. Their settings are not in it. */
+/** Selects a page of tasks, newest first, that ends where the specs get too large. Settings are read separately. */
 const SELECT_PAGE = `
   select * from (
     select t.*, octet_length(t.spec::text) as bytes,
@@ -135,7 +135,7 @@ export async function readTasks(
     const sets = await settingsOf(database, new Set(page.map(({ setting_set }) => setting_set)));
     for (const row of page) {
       const settings = sets.get(row.setting_set);
-      // Somebody has removed the task, or begun it afresh, since the page was read.
+      // The settings are gone: since the page was read, the task was removed or started afresh.
       if (settings === undefined) continue;
       const facts = factsOf({ ...row, settings });
       const { spec, ended_at } = facts;
@@ -150,7 +150,7 @@ export async function readTasks(
   return { readable: readable.reverse(), unreadable: unreadable.reverse() };
 }
 
-/** Most tasks share their settings, which are read once for a page. */
+/** Reads the settings for a page of tasks. Most tasks share theirs, so each set is read only once. */
 async function settingsOf(
   database: Database,
   sets: ReadonlySet<string>,

@@ -17,20 +17,20 @@ import type { SqlRunner } from './load-engine.ts';
 import { pauseOrStop } from './steer-task.ts';
 import type { TaskRow } from './task-rows.ts';
 
-/** Most bytes of a packed log of one iteration, and of all logs of a task. */
+/** The most bytes of one iteration's packed log, and of all logs of a task. */
 export const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
-/** The claim was lost, so the transaction is rolled back. */
+/** Thrown if the claim was lost, so that the transaction is rolled back. */
 class ClaimLost extends Undone {}
 
-/** What a transaction of a claim knows. */
+/** A transaction in which the claim holds, with the task's row. */
 interface Held {
   readonly tx: SqlRunner;
   readonly task: QueuedTask & Pick<TaskRow, 'worker' | 'host' | 'fence'>;
 }
 
-/** The writes of a claim. Each resolves to false, and nothing is written, if the claim is lost. */
+/** Writes for a claim's worker. Each method resolves to false, with nothing written, if the claim is lost. */
 export class ClaimWriter {
   readonly #database: Database;
   readonly #jobs: Jobs;
@@ -109,7 +109,7 @@ export class ClaimWriter {
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
       const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
       const job = await this.#jobs.add(tx, task, startAt);
-      // A leg that ends by itself does not count as one that was lost.
+      // `claims` counts claims that a worker lost; one that ends by parking is taken off again.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
            status = case when $4 then 'paused_awaiting_approval' else status end,
@@ -135,7 +135,7 @@ export class ClaimWriter {
       await this.#write(held, claim, checkpoint, written);
       await this.#completeJob(tx, claim);
       if (end.status === 'paused') {
-        // It is open: what people have told it waits for its next leg.
+        // The task stays open: messages that people left for it wait until a worker runs it again.
         await tx.executeSql(
           'update ralph.task set worker = null, host = null, warning = $2, note = $3 where task_id = $1',
           [claim.taskId, end.warning, end.note],
@@ -157,7 +157,7 @@ export class ClaimWriter {
     });
   }
 
-  /** Does what a person asked while the leg was ending, since no run can take it in any more. */
+  /** Pauses or stops the task if a person asked for it too late for the worker's run, which is just ending. */
   async #obeyWhatIsLeft(
     tx: SqlRunner,
     task: QueuedTask & { readonly job: string | null },
@@ -197,7 +197,7 @@ export class ClaimWriter {
     );
   }
 
-  /** Holds the row of the task for the transaction, so that the claim cannot pass on meanwhile. */
+  /** Runs `work` while the row of the task is locked, so that nobody else can claim the task meanwhile. */
   async #whileHeld(claim: ClaimKey, work: (held: Held) => Promise<void>): Promise<boolean> {
     const { name, id, retryCount } = readJobKey(claim.job);
     try {
@@ -238,8 +238,8 @@ async function writeCheckpoint(
       ...[snapshot === null ? null : JSON.stringify(snapshot), Buffer.from(packed)],
     ],
   );
-  // An agent that came to its end, or a counted iteration, shows that the task does not kill its workers. The task has
-  // ended once it is settled.
+  // An agent that came to its end, or a counted iteration, shows that the task does not kill its workers, so the counts
+  // start again. A task counts as ended only once it is settled, so until then it is stored as running.
   await tx.executeSql(
     `update ralph.task set status = $2, iterations = $3, cost_usd = $4,
        claims = case when $5 or $3 > iterations then 0 else claims end,
@@ -258,7 +258,7 @@ async function hasAnswer(tx: SqlRunner, taskId: string): Promise<boolean> {
   return rows[0]?.answered === true;
 }
 
-/** Returns what the task waits for, until an instant of the database's clock. */
+/** Returns the parking with an instant of the database's clock in place of `inMs`. */
 async function byOwnClock(tx: SqlRunner, parking: Parking): Promise<Parking> {
   if (parking.kind === 'handover' || parking.inMs === undefined) return parking;
   const { inMs, ...stored } = parking;

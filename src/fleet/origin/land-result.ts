@@ -11,17 +11,17 @@ export interface ResultToLand {
   readonly commit: string;
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** Where the task left the branch; null if it never moved it: then it must not be there. */
+  /** The commit that the task last pushed to the branch; null if it never pushed: then the branch must not exist. */
   readonly left: string | null;
   /** The folder with the objects of the agent's repository. */
   readonly objects: string;
 }
 
-/** Where the result of a task is now; `why` and `warning` are sentences. */
+/** Where the result of a task is now. `why` and `warning` are sentences. */
 export type LandEnd =
-  /** The branch holds it. `commit` may be that of a killed worker, with the same files on the same commit. */
+  /** The branch holds the result. `commit` may be a killed worker's, with the same files on the same commit. */
   | { readonly kind: 'landed'; readonly commit: string; readonly ref: string }
-  /** Somebody else has moved the branch, which is left alone, or another one is in its way. */
+  /** The result has a name of its own: the branch was moved by somebody else, or another branch is in its way. */
   | {
       readonly kind: 'beside';
       readonly commit: string;
@@ -37,8 +37,8 @@ type Away = Extract<LandEnd, { readonly kind: 'away' }>;
 const NAMES_AT_MOST = 100;
 
 /**
- * Moves the task's branch at the origin to the result, by compare and swap. If somebody else has moved the
- * branch, or git cannot have it beside another one, the result is pushed under a name of its own.
+ * Moves the task's branch at the origin to the result, if it still is where the task left it. If somebody else has
+ * moved it, or git cannot have it beside another branch, the result is pushed under a name of its own.
  */
 export async function landResult(request: ResultToLand): Promise<LandEnd> {
   const { mirror, commit, branch, left, objects } = request;
@@ -59,8 +59,8 @@ export async function landResult(request: ResultToLand): Promise<LandEnd> {
 }
 
 /**
- * Git has no branch `a` beside a branch `a/b`. The words in which an origin says so differ, and it often says only that
- * the ref cannot be updated. Returns such a ref; null if there is none, or the origin does not answer.
+ * Returns a ref that is in the way of `ref`: git allows no branch `a` beside a branch `a/b`, and origins report that in
+ * many different words. Null if there is none, or if the origin does not answer.
  */
 async function refInTheWay(mirror: Mirror, ref: string): Promise<string | null> {
   const below = await mirror.list(`${ref}/`);
@@ -92,8 +92,8 @@ async function pushBeside(
 }
 
 /**
- * A worker may have been killed between its push and the end of the task. Its result has another id, since it was
- * made at another time; but it holds the same files, on the same commit, for the same task.
+ * Returns the branch's commit if a worker pushed this result before it was killed. That commit has another id, since it
+ * was made at another time, but the same files on the same commit for the same task. Otherwise null, or `away`.
  */
 async function landedBefore(
   { mirror, commit, taskId, objects }: ResultToLand,

@@ -18,18 +18,18 @@ export interface LegRepository {
   readonly head: string | null;
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** What the agent sees as the URL of `origin`. */
+  /** The URL of `origin` that the agent sees. */
   readonly url: string;
-  /** Commits whose objects the repository needs besides those of branches and tags. */
+  /** Commits that the repository needs in addition to those of branches and tags. */
   readonly needs: readonly string[];
-  /** Whether it gets its own copy of the objects: a sandbox hides the mirror. */
+  /** Whether the repository gets its own copy of the objects, needed where a sandbox hides the mirror. */
   readonly isSelfContained: boolean;
   readonly git: GitBase;
 }
 
 /**
- * Writes the repository of a work tree: what a clone has, made without `git clone`, so that no template, no hook
- * and no setting comes in. The mirror must have the commits. Rejects with a `GitError`, or the system's error.
+ * Writes the repository of a work tree as a clone would have it. `git clone` is not used, so that no template, hook or
+ * setting gets in. The mirror must have the commits. Rejects with a `GitError`, or the system's error.
  */
 export async function makeLegRepository(request: LegRepository): Promise<void> {
   const { folder, mirror, head, branch, url, isSelfContained } = request;
@@ -54,7 +54,7 @@ export async function makeLegRepository(request: LegRepository): Promise<void> {
   put('packed-refs', Buffer.from([...refs, ...own, ''].join('\n'), 'latin1'));
 }
 
-/** What a clone calls a branch or a tag of the mirror. */
+/** Returns the name that a branch or a tag of the mirror has in a clone. */
 function nameInClone(name: string): string {
   return name
     .replace(/^refs\/origin\/tags\//, 'refs/tags/')
@@ -72,7 +72,7 @@ function configOf({ hash }: Mirror, branch: string, url: string): string {
   return sections.join('');
 }
 
-/** The new repository is still ralph's alone, so git may fetch in it. */
+/** Copies the mirror's objects. Running git in the new repository is safe, since no agent has changed it yet. */
 async function copyObjects({ folder, mirror, needs, git }: LegRepository): Promise<void> {
   const places = { GIT_DIR: path.join(folder, '.git'), GIT_ALLOW_PROTOCOL: 'file' };
   const here = withPlaces(gitIn(folder, git), places);

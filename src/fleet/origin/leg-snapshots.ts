@@ -21,39 +21,39 @@ import type { Mirror } from './mirror.ts';
  * The names that `ralph diff` and `ralph undo` use in the work tree are the keeper's, and stay as they are.
  */
 
-/** The work tree of a leg as a commit that may leave the machine. */
+/** The work tree of one worker's run of a task (a leg), as a commit that may leave the machine. */
 export interface KeptLegTree {
-  /** Its parents are HEAD and the index, as those of any snapshot. */
+  /** A commit whose parents are HEAD and the index, as in any snapshot. */
   readonly commit: string;
   readonly tree: string;
   /** The agent's HEAD; null before its first commit. */
   readonly head: string | null;
   /** The tree of the agent's index; null while it has conflicts. */
   readonly index: string | null;
-  /** Files that git does not track, that look like secrets, and that are therefore not in it. */
+  /** Untracked files that look like secrets, and are therefore left out. */
   readonly secrets: readonly TreePath[];
-  /** Files that no snapshot can have. */
+  /** Files that a snapshot cannot hold. */
   readonly leftOut: ReadonlySet<TreePath>;
 }
 
-/** What two trees have to share to be the same for a takeover. */
+/** Two kept trees that agree in these fields are the same for the worker that takes over. */
 type TreeState = Pick<KeptLegTree, 'tree' | 'head' | 'index'>;
 
 export interface KeepRequest {
   readonly taskId: string;
-  /** Counts up with the trees that are kept. */
+  /** A number that grows with each kept tree. */
   readonly order: number;
   /** ISO instant. */
   readonly at: string;
   /** A few words, such as `iteration 3`. */
   readonly subject: string;
-  /** The tree that was kept last: if nothing differs from it, no commit is made. */
+  /** The tree that was kept last. If nothing differs from it, no new commit is made. */
   readonly last: KeptLegTree | null;
 }
 
 /**
- * Makes a commit of the work tree as it is now, under no name. Resolves to the commit of `last` if nothing differs
- * from it. Rejects with a `GitError`, or the system's error.
+ * Makes a commit of the work tree as it is now, to which no ref leads. Resolves to `last` with its commit if nothing
+ * differs from it. Rejects with a `GitError`, or the system's error.
  */
 export async function keepLegTree(
   keeper: TreeKeeper,
@@ -86,7 +86,7 @@ function isSame(one: TreeState, other: TreeState): boolean {
   return one.tree === other.tree && one.head === other.head && one.index === other.index;
 }
 
-/** What git tracks is in the index; while that has conflicts, HEAD stands for it. */
+/** Returns the files that look like secrets and are not in `tracked`: the index or, while it has conflicts, HEAD. */
 async function untrackedSecrets(
   git: PrivateGit,
   tracked: string,
@@ -101,9 +101,9 @@ async function untrackedSecrets(
 /** A snapshot at the origin, as a checkpoint names it. */
 type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before' | 'start'>;
 
-/** What became of a snapshot for the origin; `why` is a sentence. */
+/** The outcome of pushing a snapshot; `why` is a sentence. */
 type SnapshotPush =
-  /** It is at the origin. `isNew`: it was pushed just now, since something differs from the one before. */
+  /** The snapshot is at the origin. `isNew`: it was pushed just now, since something has changed since the last one. */
   | { readonly kind: 'pushed'; readonly snapshot: SnapshotAtOrigin; readonly isNew: boolean }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string }
@@ -114,23 +114,23 @@ export interface LegSnapshotsRequest {
   readonly keeper: TreeKeeper;
   readonly mirror: Mirror;
   readonly taskId: string;
-  /** The number of the claim: no other leg of the task has it. */
+  /** The number of the claim, which no other leg of the task has. */
   readonly fence: number;
   /** The snapshot from which the work tree was made; null if it was made from a commit. */
   readonly newest: SnapshotAtOrigin | null;
   /** Returns the current instant. */
   readonly now: () => string;
-  /** Tells a person once which files never leave this machine. */
+  /** Tells a person, once for each file, which files never leave this machine. */
   readonly notice: (sentence: string) => void;
 }
 
 /** The snapshots that a leg leaves at the origin. */
 export interface LegSnapshots {
-  /** The newest of them; null before the first. */
+  /** The newest snapshot at the origin; null before the first. */
   readonly newest: SnapshotAtOrigin | null;
-  /** The tree that was kept last, whether it could be pushed or not. */
+  /** The tree that was kept last, even if it could not be pushed. */
   readonly kept: KeptLegTree | null;
-  /** Keeps the work tree and pushes it, unless nothing differs from the newest one. Never rejects. */
+  /** Makes a snapshot of the work tree and pushes it, unless it would be the same as the newest. Never rejects. */
   push(iteration: number): Promise<SnapshotPush>;
 }
 
@@ -150,7 +150,7 @@ export function openLegSnapshots(request: LegSnapshotsRequest): LegSnapshots {
 
   const keep = async (iteration: number): Promise<KeptLegTree> => {
     if (!isOpen && newest !== null) {
-      // That of another leg may not be in this work tree.
+      // The newest snapshot may be another leg's, and missing in this work tree's repository.
       pushed = await readSnapshot(keeper.git, newest.commit).catch(() => null);
     }
     isOpen = true;

@@ -35,26 +35,26 @@ export interface LegTreeRequest {
   /** Absolute path of the leg's folder; the work tree is `tree` in it. */
   readonly folder: string;
   /**
-   * The commit for HEAD: that of the checkpoint, or the one from which the task begins. '' for a branch without a
-   * commit, which only a snapshot can have.
+   * The commit for HEAD: from the checkpoint, or where the task begins. '' for a branch without a commit, which only a
+   * snapshot can have.
    */
   readonly head: string;
   /** The newest snapshot of the task; null before the first one. */
   readonly snapshot: { readonly commit: string; readonly ref: string } | null;
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** What the agent sees as the URL of `origin`. */
+  /** The URL of `origin` that the agent sees. */
   readonly url: string;
   /**
-   * Whether the tree gets its own copy of all objects, which takes longer. Without it, it borrows those of the
-   * mirror, which a sandbox hides from the agent.
+   * Whether the tree gets its own copy of all objects, which takes longer. Otherwise it uses those of the mirror, which
+   * a sandbox would hide from the agent.
    */
   readonly isSelfContained?: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
   /** Kills git at once. */
   readonly signal: AbortSignal;
-  /** For one call of git, in milliseconds. */
+  /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -63,18 +63,18 @@ export type LegTreeEnd =
       readonly kind: 'made';
       /** Absolute path of the work tree. */
       readonly folder: string;
-      /** Files that a filter could not write: there is what git stores in their place. */
+      /** Files whose git filter failed: in their place is the content that git stores. */
       readonly unfiltered: readonly TreePath[];
     }
   | FetchTrouble;
 
-/** For git that writes a whole work tree. */
+/** The time limit for one call of git, which may write a whole work tree. */
 const TIMEOUT_MS = 20 * 60_000;
 
 /**
- * Makes the work tree of a leg, in place of what a killed worker has left there. Submodules are not checked out,
- * and of the repository no program runs: filters only as the worker's user has configured them. Rejects with a
- * `GitError`, or the system's error.
+ * Makes the work tree for one worker's run of a task (a leg), in place of one that a killed worker left. Submodules are
+ * not checked out. No program of the repository runs: only filters that the worker's user has configured. Rejects with
+ * a `GitError`, or the system's error.
  */
 export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> {
   const { mirror, snapshot, branch, url, env, runId, signal } = request;
@@ -112,7 +112,7 @@ export async function makeLegTree(request: LegTreeRequest): Promise<LegTreeEnd> 
   return { kind: 'made', folder, unfiltered };
 }
 
-/** Fetches what the tree needs, unless the mirror has it. Returns what went wrong, or null. */
+/** Fetches the commits that the tree needs, unless the mirror has them. Resolves to what went wrong, or null. */
 async function findCommits(
   mirror: Mirror,
   head: string | null,
@@ -158,13 +158,13 @@ async function laySnapshot(
 }
 
 /**
- * Makes files older than the index. What was written in the same second as the index passes for unchanged only by its
- * filter, and ralph's own git runs none: it would take a file of LFS for changed.
+ * Makes files older than the index. If a file is as new as the index, git compares its content through the filter; but
+ * ralph's own git runs no filters, and would call a file of LFS changed.
  */
 async function makeOlder(folder: string, names: readonly TreePath[], inTree: Git) {
   const before = new Date(Date.now() - OLDER_MS);
   for (const place of names.map((name) => treePlace(folder, name))) {
-    // That of a submodule may be missing.
+    // The file of a submodule may be missing.
     if (existsSync(place)) utimesSync(place, before, before);
   }
   await refreshIndex(inTree);
@@ -173,9 +173,8 @@ async function makeOlder(folder: string, names: readonly TreePath[], inTree: Git
 const OLDER_MS = 2_000;
 
 /**
- * Has the worker's own filters, such as that of LFS, write the files whose snapshot only names what git stores:
- * the snapshot has those as the index has them. A filter that only the repository configures cannot be meant, since
- * this repository is new.
+ * Writes files through the filters of the worker's user, such as that of LFS: for these files, the snapshot has only
+ * what git stores, as the index does. Filters that a repository configures play no part: this one is new.
  */
 async function smudge(git: PrivateGit, inTree: Git) {
   const then = await listIndex(git.own);
@@ -186,15 +185,15 @@ async function smudge(git: PrivateGit, inTree: Git) {
     (await complaintOf(writeSome(inTree, names, { notesTimes: true }))) === null;
   const failed: TreePath[] = [];
   if (wanted.length > 0 && !(await write(wanted))) {
-    // A filter that fails ends git: then each file is tried by itself, and one bad file costs one.
+    // A failing filter makes git fail. Then each file is written by itself, so that only the bad one is missing.
     for (const name of wanted) if (!(await write([name]))) failed.push(name);
-    // Git has removed them first.
+    // Git removed the files before their filter failed.
     await must(writeSome(git.own, failed), 'git cannot write the files of the snapshot');
   }
   return { written: wanted.filter((name) => !failed.includes(name)), failed };
 }
 
-/** Returns those of the tracked files that a filter of the worker's user writes. */
+/** Returns the tracked files that a filter of the worker's user writes. */
 async function filteredOf(names: readonly TreePath[], inTree: Git): Promise<readonly TreePath[]> {
   const defined = await definedFilters(inTree, 'smudge|process');
   return [...(await underFilters(inTree, names, defined)).keys()];

@@ -34,13 +34,13 @@ import { settingNow } from '../../effects/git/questions/settings.ts';
 export interface MirrorPlace {
   /** Absolute path of the folder with all mirrors. */
   readonly parent: string;
-  /** The name of this one, without its ending. */
+  /** The name of this mirror's folder, without `.git`. */
   readonly name: string;
   readonly folder: string;
   readonly url: string;
 }
 
-/** Returns where the mirror of a URL is below a worker's home. */
+/** Returns the place of a URL's mirror in a worker's home folder. */
 export function mirrorPlace(home: string, url: string): MirrorPlace {
   const parent = path.join(home, 'mirrors');
   const name = sha256Of(url);
@@ -50,8 +50,8 @@ export function mirrorPlace(home: string, url: string): MirrorPlace {
 export type Hash = 'sha1' | 'sha256';
 
 /**
- * The settings of a mirror. No git may tidy up behind the work trees that borrow from it. Objects are flushed to the
- * disk all at once, and refs are not: a repository may have thousands.
+ * The settings of a mirror. Git must not clean up: work trees borrow its objects. Only objects are flushed to the disk,
+ * in batches; refs are not, since there may be thousands.
  */
 const SETTINGS =
   '[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tfsync = objects\n\tfsyncMethod = batch\n';
@@ -69,14 +69,14 @@ export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): 
   for (const each of [unfinished, folder]) removeTree(each);
   await makeBare(gitIn(parent, git), unfinished, hash);
   appendFileSync(path.join(unfinished, 'config'), SETTINGS);
-  // For a person who wonders whose folder this is.
+  // This tells a person what the folder is for.
   writeFileSync(path.join(unfinished, 'description'), `${shownUrl(url)}\n`);
   renameSync(unfinished, folder);
 }
 
 /**
- * Makes a new mirror in the place of a damaged one; only under the mirror's lock. Work trees may borrow objects that the
- * origin has under no branch, so what can still be read of them comes along. Rejects with the system's error.
+ * Makes a new mirror in place of a damaged one; only under the mirror's lock. Objects that work trees borrow may be on
+ * no branch of the origin any more, so those that can still be read are copied. Rejects with the system's error.
  */
 export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase): Promise<void> {
   const old = `${place.folder}.damaged`;
@@ -86,7 +86,7 @@ export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase)
   await makeMirror(place, hash, base);
   const all = fetchFrom(git, old, ['+refs/kept/*:refs/kept/*']);
   if ((await complaintOf(all)) !== null) {
-    // One that cannot be read must not keep the others back.
+    // Each ref is fetched by itself, so that one that cannot be read does not prevent the others.
     const listed = await listThere(git, old, 'refs/kept/');
     const kept = listed.kind === 'listed' ? listed.refs.keys() : [];
     for (const ref of kept) await complaintOf(fetchFrom(git, old, [`+${ref}:${ref}`]));
@@ -94,18 +94,18 @@ export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase)
   removeTree(old);
 }
 
-/** Returns the kind of ids that a mirror has. It is chosen when the mirror is made. */
+/** Returns the kind of ids in a mirror, which is chosen when it is made. */
 export function hashOf({ folder }: MirrorPlace): Hash {
   const config = readFileSync(path.join(folder, 'config'), 'utf8');
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';
 }
 
-/** Git holds the lock of a ref for a moment. A lock that is older than this, in milliseconds, is that of a killed git. */
+/** Git holds the lock of a ref only for a moment. A lock older than this, in milliseconds, was left by a killed git. */
 const LOCKED_AT_MOST_MS = 60_000;
 
 /**
- * Removes the locks that killed gits have left in the mirror, so that its refs can be written again; no ref has a name
- * that ends like one. Call it under the mirror's lock. Returns whether there were any. Throws the system's error.
+ * Removes the locks that killed gits have left in the mirror, so that its refs can be written again. No ref's name ends
+ * with `.lock`. Call it under the mirror's lock. Returns whether there were any. Throws the system's error.
  */
 export function removeStaleLocks({ folder }: MirrorPlace): boolean {
   const refs = readdirSync(path.join(folder, 'refs'), { recursive: true, encoding: 'utf8' });
@@ -119,20 +119,20 @@ export function removeStaleLocks({ folder }: MirrorPlace): boolean {
   return stale.length > 0;
 }
 
-/** Which ways to an origin git may take: not `ext`, which is a command line, and no helper that is installed. */
+/** The protocols by which git may reach an origin: not `ext`, which runs a command line, and no installed helper. */
 const PROTOCOLS = 'file:git:http:https:ssh';
 
 /** Variables by which the worker's user says how git reaches an origin. */
 const OF_THE_USER = /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|SSL_\w+|HTTP_\w+)$/;
 
-/** Nobody sits at a terminal. A connection that has died is noticed within a minute or so. */
+/** SSH must not ask, since nobody sits at a terminal, and has to notice a dead connection within a minute or so. */
 const SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15';
 
-/** Git in a mirror, which has to be there once git is asked. */
+/** Git in a mirror, which has to exist when git is run. */
 export interface MirrorGit {
-  /** For what the mirror itself has. */
+  /** Git for the mirror's own content. */
   readonly git: Git;
-  /** For the origin, with the worker's credentials. */
+  /** Git for the origin, with the worker's credentials. */
   online(): Promise<Git>;
 }
 
@@ -160,7 +160,7 @@ export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): Mirror
   };
 }
 
-/** No command line is taken for a place, and nobody is asked for a password. */
+/** Git must not run a command line in place of a URL, and must not ask for a password. */
 const QUIETLY: readonly GitSetting[] = [
   { name: 'protocol.ext.allow', value: 'never' },
   { name: 'credential.interactive', value: 'false' },

@@ -36,13 +36,13 @@ import {
 export interface MirrorRequest {
   /** The worker's home. */
   readonly home: string;
-  /** The URL of the task's repository, which the policy allows. */
+  /** The URL of the task's repository; the worker's policy allows it. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once; what was asked for then counts as `away`. */
+  /** Kills git at once; the call's outcome is then `away`. */
   readonly signal: AbortSignal;
-  /** For one call of git, in milliseconds. */
+  /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -57,34 +57,34 @@ type Listed =
   | FetchTrouble;
 
 interface PushRequest {
-  /** What the ref has to hold before: a commit, or nothing at all, which is the default. */
+  /** The commit that the ref has to hold before the push; `absent`, the default, if it must not exist. */
   readonly expect?: string | 'absent';
-  /** The folder with the objects of the agent's repository; without it, only those of the mirror are sent. */
+  /** The folder with the objects of the agent's repository; without it, only objects of the mirror can be sent. */
   readonly objects?: string;
 }
 
-/** The one repository in which a worker fetches and pushes for the legs of a URL. */
+/** The repository in which a worker fetches and pushes for all its runs of tasks (legs) of one URL. */
 export interface Mirror {
   readonly url: string;
   readonly folder: string;
   /** The folder of its objects. */
   readonly objects: string;
-  /** The kind of its ids; known once something was fetched. */
+  /** The kind of its ids, which is known once something was fetched. */
   readonly hash: Hash;
-  /** Git in it, without its lock. */
+  /** Git in the mirror; it does not take the mirror's lock. */
   readonly git: Git;
   /** Git for the origin, with the worker's credentials. */
   online(): Promise<Git>;
-  /** Fetches a branch, a tag, a commit by its whole id, or (null) the origin's HEAD. */
+  /** Finds the commit of a branch, a tag, a whole id or (null) the origin's HEAD, and fetches it if necessary. */
   resolve(ref: string | null): Promise<Resolved>;
   /**
-   * Fetches refs, and with them all branches and tags, so that a work tree has what a clone has. Resolves to the
-   * refs' commits.
+   * Fetches refs, and all branches and tags, so that a work tree has what a clone has. Resolves to the commits of the
+   * refs.
    */
   fetch(refs: readonly string[]): Promise<Fetched>;
   /** Whether a commit was fetched, with all that it needs. */
   has(commit: string): Promise<boolean>;
-  /** Makes the origin's ref hold a commit, by compare and swap: nothing is ever pushed over. */
+  /** Sets the origin's ref to a commit if the ref still holds what is expected, so nobody's push is overwritten. */
   push(commit: string, ref: string, request?: PushRequest): Promise<PushEnd>;
   /** Lists the origin's refs below a prefix that ends with a slash, or the one ref of that name. */
   list(refs: string): Promise<Listed>;
@@ -93,14 +93,14 @@ export interface Mirror {
 /** A clone of a large repository may take this long. */
 const TIMEOUT_MS = 20 * 60_000;
 
-/** A ref of the mirror under which something that was fetched by its name is kept. */
+/** Returns the mirror's own ref for something that was fetched by a whole name or id. */
 function keptRef(ref: string): string {
   return `refs/kept/${sha256Of(ref).slice(0, 40)}`;
 }
 
 /**
- * Whether a name means one ref of the origin. The others are found among branches and tags: git would prune what
- * it fetches by a shortened name, since no ref of the origin is called so.
+ * Whether a name is HEAD, a full ref name or an id. Shorter names are looked up among the fetched branches and tags:
+ * git would prune what it fetches by a short name, since no ref of the origin has that name.
  */
 function isWhole(ref: string): boolean {
   return ref === 'HEAD' || ref.startsWith('refs/') || ID.test(ref);
@@ -110,12 +110,12 @@ const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags
 
 /** A whole id of a commit. */
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** What no name of a ref contains; in a refspec some of it would mean something. */
+/** Matches what git allows in no ref name, and what would have a meaning in a refspec. */
 const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;
 
 /**
- * Opens the mirror of a URL. It is made with the first fetch. Its methods reject with the system's error if nothing
- * can be written; everything else comes back as an outcome.
+ * Opens the mirror of a URL, which is made when it is first needed. Its methods reject with the system's error if
+ * nothing can be written; every other failure is returned.
  */
 export function openMirror(request: MirrorRequest): Mirror {
   const { home, url, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
@@ -123,7 +123,7 @@ export function openMirror(request: MirrorRequest): Mirror {
   const base: GitBase = { env, runId, signal, timeoutMs };
   const { git, online } = mirrorGit(place, base);
 
-  /** Several workers of a user share the mirror: two fetches of one ref would lock each other out. */
+  /** Runs `work` under the mirror's lock: workers of one user share it, and two fetches of one ref would collide. */
   const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
     const release = await waitForLock(place.parent, place.name, signal);
     if (release === null) return null;
@@ -139,7 +139,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     if (!isMade()) await locked(async () => {});
   };
 
-  /** Finds what a name leads to among what was fetched, tags first, as git does. */
+  /** Resolves a name to its commit among what was fetched: tags before branches, as in git. */
   const commitOf = async (ref: string): Promise<string | null> => {
     const places = isWhole(ref)
       ? [keptRef(ref)]
@@ -157,7 +157,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     const fetchAll = () => complaintOf(fetchFrom(origin, url, [...ALL, ...specs], { prune: true }));
     let complaint = await fetchAll();
     if (complaint !== null && saysSha256(complaint)) {
-      // Nothing was ever fetched into it.
+      // The mirror is of the wrong kind, so it is still empty and can be made again.
       removeTree(place.folder);
       await makeMirror(place, 'sha256', base);
       complaint = await fetchAll();
@@ -174,7 +174,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     for (const ref of refs) {
       const commit = await commitOf(ref);
       if (commit === null) return noRef(`commit under the name ${ref}`);
-      // The origin may lose it, and the task needs it for as long as it runs.
+      // The origin may lose the commit, but the task needs it for as long as it runs.
       await setRef(git, `refs/kept/${commit}`, commit);
       commits.set(ref, commit);
     }
@@ -203,7 +203,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     return listed.kind === 'listed' ? listed : fetchTrouble(listed.complaint, url, refs);
   };
 
-  /** Another push came in between, or an earlier one of ours did arrive although its answer was lost. */
+  /** Finds out why a push lost a race: another push came first, or an earlier one of ours arrived without an answer. */
   const lookInto = async (
     commit: string,
     ref: string,
@@ -232,7 +232,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     fetch,
     async resolve(ref) {
       const name = ref ?? 'HEAD';
-      // What was fetched before is here even if the origin is away, or has lost it.
+      // The mirror has a commit that was fetched before even if the origin is away, or has lost it.
       if (ID.test(name) && (await has(name))) return { kind: 'found', commit: name };
       const fetched = await fetch([name]);
       if (fetched.kind !== 'fetched') return fetched;

@@ -7,27 +7,27 @@ import { removeThere } from '../../effects/git/questions/remote.ts';
 import { originRefs, thinnedAtOrigin } from '../core/origin-refs.ts';
 import type { Mirror } from './mirror.ts';
 
-/** What became of a task's refs; `why` is a sentence. */
+/** The outcome of removing a task's refs; `why` is a sentence. */
 export type RemoveEnd =
   | { readonly kind: 'removed'; readonly count: number }
-  /** By a hook or by missing permissions. */
+  /** A hook or missing permissions prevented the removal. */
   | { readonly kind: 'refused'; readonly why: string }
   | FetchTrouble;
 
 /**
- * Removes all refs of a task at the origin: `refs/ralph/<task_id>/*`, and never its branch. It is no failure if
- * there are none, or if some are gone already.
+ * Removes all refs of a task at the origin: `refs/ralph/<task_id>/*`, and never its branch. Resolves as usual even if
+ * some or all are gone already.
  */
 export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
   return removeSome(mirror, taskId, (all) => all);
 }
 
-/** Drops some of very many snapshots at the origin, as those in a work tree are thinned. */
+/** Removes some of very many snapshots at the origin, as ralph also does in a work tree. */
 export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
   return removeSome(mirror, taskId, thinnedAtOrigin);
 }
 
-/** More would make a command line too long. */
+/** How many refs one command removes; more would make its line too long. */
 const AT_ONCE = 200;
 
 async function removeSome(

@@ -44,18 +44,16 @@ export interface ResultRequest {
 
 export interface Result {
   readonly commit: string;
-  /** Whether it holds a commit of ralph's on top of the agent's HEAD. */
+  /** Whether ralph made the commit, on top of the agent's HEAD. */
   readonly isNew: boolean;
   /** Files that the agent left and that are not in it: secrets, repositories, and what git cannot take. */
   readonly left: readonly TreePath[];
 }
 
-/** For one call of git. */
+/** The time limit of one call of git, in milliseconds. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/**
- * Makes the commit of a task's result; no ref leads to it yet. Rejects with a `GitError`, or the system's error.
- */
+/** Makes the commit of a task's result, to which no ref leads yet. Rejects with a `GitError`, or the system's error. */
 export async function makeResult(request: ResultRequest): Promise<Result> {
   const { keeper, kept, base, folder, facts, env, runId, signal } = request;
   const git: GitBase = { env, runId, signal, timeoutMs: TIMEOUT_MS };
@@ -79,26 +77,26 @@ export async function makeResult(request: ResultRequest): Promise<Result> {
   }
 }
 
-/** Those of LFS, for example, would need more than a commit. */
+/** No filters: the files that LFS stores, for example, would have to be uploaded in addition to the commit. */
 const WITHOUT_FILTERS = '* -filter\n';
 
 const UTF8: GitSetting = { name: 'i18n.commitEncoding', value: 'UTF-8' };
 
-/** Writes HEAD with the files that the agent has changed. */
+/** Writes HEAD with the agent's changes as a tree. Resolves to it, and to the files that are left out. */
 async function writeWork(git: PrivateGit, { head, tree, secrets, leftOut }: KeptLegTree) {
   await must(readIntoIndex(git.own, head), 'git cannot read HEAD');
   const difference = await compareTrees(git, head ?? emptyTree(git.repository), tree);
   const [removed, changed]: [TreePath[], TreePath[]] = [[], []];
-  // What could not be kept is missing in the snapshot, and not removed.
+  // A file that the snapshot could not hold is missing in it, but was not removed by the agent.
   const left = [...secrets, ...leftOut];
   for (const [name, { from, to }] of difference) {
     if (leftOut.has(name)) continue;
     if (to === null) removed.push(name);
-    // Nobody else could find what a new repository inside the tree is at.
+    // A repository inside the tree is left out: its commit exists only on this machine.
     else if (to.startsWith('160000') && from === null) left.push(name);
     else changed.push(name);
   }
-  // What goes makes room for what comes: a file for a folder of the same name.
+  // Removals come first, since a new folder may have the name of a removed file.
   await dropPaths(git.own, removed);
   const refused = await addPaths(git.own, changed);
   const written = await must(writeTree(git.own, git.repository), 'git cannot write the tree');
@@ -106,15 +104,15 @@ async function writeWork(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
 }
 
 /**
- * Returns the repositories inside the tree that the agent has committed as such, and that are no submodules: the
- * commit has only their ids.
+ * Returns the repositories that the agent has committed inside the tree and that are no submodules: the commit has only
+ * their ids.
  */
 async function committedRepositories(
   git: PrivateGit,
   base: string,
   tree: string,
 ): Promise<readonly TreePath[]> {
-  // An origin that has lost the base leaves nothing to compare with.
+  // If the base cannot be read, there is nothing to compare with.
   const difference = await compareTrees(git, base, tree).catch(() => null);
   const added = [...(difference ?? [])].flatMap(([name, { from, to }]) =>
     isRepository(to) && !isRepository(from) ? [name] : [],
@@ -124,7 +122,7 @@ async function committedRepositories(
   return added.filter((name) => !submodules.has(name));
 }
 
-/** Who commits: the worker's user as git knows them, or else ralph. The agent's configuration is not asked. */
+/** Returns the committer: the worker's user as git knows them, or else ralph. The agent's settings are not read. */
 async function identityOf(git: PrivateGit, env: NodeJS.ProcessEnv): Promise<readonly GitSetting[]> {
   const identity = gitIdentity(env);
   const known = await isKnown(withGitSettings(git.own, identity));
