@@ -19,31 +19,31 @@ const CHANGING: ReadonlySet<Step['kind']> = new Set([
   ...(['settling', 'following'] as const),
 ]);
 
-/** What the checkpoints of a leg need of the world. */
+/** What the checkpoints of a leg, one worker's run of a task, are made with. */
 export interface CheckpointWorld {
   readonly claim: FleetClaim;
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if the guard may have ended what ran, so that its end is no answer of the agent. */
+  /** Drops the leg if the guard may have killed the agent: its end then says nothing about the task. */
   readonly dropIfStale: () => void;
   /** Packs a step that was just saved. */
   readonly pack: (state: LoopState) => Uint8Array;
-  /** Keeps the work tree as it is at the origin, if it differs from the newest snapshot there. */
+  /** Pushes the work tree to the origin as a snapshot, if it differs from the newest one there. */
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
-  /** Keeps the logs of the iterations up to this one that are not kept yet. */
+  /** Stores the logs of the iterations up to this one that are not stored yet. */
   readonly keepLogs: (iteration: number) => Promise<void>;
-  /** Requests that the state has taken in by now. */
+  /** Returns the ids of the requests that the state has taken in by now. */
   readonly requestsDone: () => readonly string[];
-  /** Notes that these events are written with the next checkpoint. */
+  /** Marks events as written with the next checkpoint. */
   readonly written: (events: readonly RalphEvent[]) => void;
 }
 
 /** The checkpoints of one leg. */
 export interface LegCheckpoints {
-  /** Keeps the step that was just saved: see `FleetLeg.saved`. */
+  /** Stores the step that was just saved: see `FleetLeg.saved`. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
-  /** The checkpoint of the end, and the events that belong to it; null while the task is open. */
+  /** The checkpoint of the task's end with its events; null while the task is open. */
   end(): { readonly checkpoint: Checkpoint; readonly written: WrittenBeside } | null;
 }
 
@@ -69,7 +69,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     snapshot,
   });
 
-  // How long a request for approval is open is measured by the clock that wakes the leg.
+  // A request for approval expires by the database's clock, which also wakes the leg.
   const openUntil = async (state: LoopState) => {
     if (state.step.kind !== 'approving' || isAnswered || askedFor(state) === null) {
       return { now: systemClock.now() };
@@ -84,14 +84,14 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     async saved(state, events) {
       world.dropIfStale();
       dropped.throwIfAborted();
-      // Once something was running, what it left is pushed before the state that knows of it is kept.
+      // What a step may have changed is pushed before the state that depends on it is stored.
       const isStarting = isAtWork(state.step);
       if (mayDiffer || isStarting) {
         snapshot = await world.keepTree(state.task.current_iteration, isStarting);
       }
       mayDiffer = CHANGING.has(state.step.kind);
       const { metrics, current_iteration } = state.task;
-      // An iteration in which the task ends may not be counted, and still tells why.
+      // The iteration in which the task ends may not be counted, but its log tells why the task ended.
       await world.keepLogs(state.step.kind === 'ended' ? current_iteration : metrics.iterations);
       const checkpoint = checkpointOf(state);
       const written: WrittenBeside = {
@@ -121,12 +121,12 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   };
 }
 
-/** Returns the id of the approval whose answer is in the state by now. */
+/** Returns the id of the approval whose answer the state has taken in, if any. */
 function answered({ task: { approval } }: LoopState): readonly string[] {
   return approval === null || approval.decision === null ? [] : [approval.id];
 }
 
-/** Pauses the account at a usage limit that this leg waits out, so that no other worker claims for it meanwhile. */
+/** Pauses the account while this leg waits for a usage limit to end, so that no other worker claims for it. */
 async function pauseAccount(
   queue: FleetQueue,
   { account, task_id }: FleetSpec,

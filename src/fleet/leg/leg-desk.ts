@@ -8,20 +8,20 @@ import { RunDropped } from '../../loop/run-dropped.ts';
 import { renderRequest } from '../../report/notes/approval-request.ts';
 import type { ClaimKey, FleetAnswer, FleetApproval, FleetClaim } from '../database/fleet-queue.ts';
 
-/** A file of the vault is never the request, so none is there before it. */
+/** The answer never comes from a file, so there is no earlier file to ignore. */
 const NOTHING_BEFORE = { approved: null, rejected: null } as const;
 
 interface DeskRequest {
   readonly claim: FleetClaim;
   readonly plan: RunPlan;
   readonly logDir: string;
-  /** Writes the request to the row of the fleet. False if the claim is lost. */
+  /** Stores the request in the fleet. Resolves to false if the claim is lost. */
   readonly ask: (claim: ClaimKey, approval: FleetApproval) => Promise<boolean>;
 }
 
 /**
- * Asks people through the rows of the fleet. The leg is parked until somebody answers, so `answer` is called in the
- * leg after that; if there is no answer by then, the request has expired.
+ * Asks people through the fleet. The task is parked until somebody answers, and `answer` is called in the next worker's
+ * run of it (leg). If there is no answer by then, the request has expired.
  */
 export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk {
   return {
@@ -40,7 +40,7 @@ export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk
   };
 }
 
-/** Returns a row's answer in the form of a file's: the database knows who wrote it, as far as anybody does. */
+/** Returns an answer in the form of one from a file. The database only knows what name and user it was given with. */
 function personsAnswer({ verdict, by, sessionUser, comment }: FleetAnswer): PersonsAnswer {
   const seen = sessionUser === undefined ? '' : ` (database user ${sessionUser})`;
   return { kind: verdict, file: `the answer of ${by}${seen}`, reason: comment };

@@ -23,8 +23,8 @@ import type { WorkerSick } from './worker-sick.ts';
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
 
 /**
- * Gives up the claim of a dropped leg once nothing of it is running. A claim that is lost by then, or that cannot be
- * given up because the fleet is away, counts as lost.
+ * Gives up the claim of a dropped leg, of which nothing runs any more. If the claim is lost by then, or if the fleet is
+ * away, the claim counts as lost.
  */
 export async function giveBack(
   { claim, world, dropped }: LegState,
@@ -36,9 +36,9 @@ export async function giveBack(
 }
 
 /**
- * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or the task was parked
- * again and again without an iteration, its claim is left to run out, and counts as lost: what fills every disk must
- * neither be paid for nor put every worker out of work again and again.
+ * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or the task was often
+ * parked without an iteration, the claim is left to run out and counts as lost. Otherwise a task that fills every disk
+ * could be paid for, and stop each worker, again and again.
  */
 export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise<void> {
   const { claim, world, mayHaveRun } = state;
@@ -49,7 +49,7 @@ export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise
   world.say(`${claim.taskId}: goes to another worker once its lease is over, since ${why}`);
 }
 
-/** Ends a task whose run did not begin, or could not be kept. */
+/** Ends a task as failed, since its run could not begin or could not be stored. */
 export async function settleFailed(
   state: LegState,
   failed: LegFailed,
@@ -67,7 +67,7 @@ export async function settleFailed(
   await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
 }
 
-/** Returns the event of an ending that no run has told. */
+/** Returns the event for an ending without a run that reports it. */
 function failedEvent(
   { taskId, task }: FleetClaim,
   { exitReason, exitCode }: FleetSettlement,
@@ -84,8 +84,8 @@ function failedEvent(
 }
 
 /**
- * Ends a task that a person has stopped where no run heard it. A resume goes on from its last checkpoint; what an agent
- * has done since then is at most in the work tree.
+ * Ends a task that a person stopped while no run could notice. A resume continues from its last checkpoint; what an
+ * agent has done since then is at most in the work tree.
  */
 export async function settleStopped(state: LegState, where: string): Promise<void> {
   const [status, exitReason] = ['stopped', 'stopped:request'] as const;

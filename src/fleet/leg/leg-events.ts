@@ -2,20 +2,20 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import { isEnding } from '../../report/ending-lines.ts';
 import type { RunView } from '../../report/terminal/view.ts';
 
-/** How many events wait while the fleet is away; beyond that, the oldest go. */
+/** The most events that wait while the fleet is away; beyond that, the oldest are dropped. */
 const WAITING_AT_MOST = 10_000;
 
-/** What a leg tells while it runs: lines of the worker, and rows of the fleet. */
+/** What a worker's run of a task (a leg) reports: lines that the worker prints, and events for the fleet. */
 export interface LegEvents {
   readonly view: RunView;
   /**
-   * Returns the event that says how the task ended. Nothing but the settlement writes it: a worker that dies before
-   * that leaves the task open.
+   * Returns the event of the task's end. Only the settlement writes it: a worker that dies before that leaves the task
+   * open.
    */
   ending(): readonly RalphEvent[];
-  /** Notes that these events are written with a checkpoint. */
+  /** Marks events as written with a checkpoint. */
   written(events: readonly RalphEvent[]): void;
-  /** Writes the other events, after the last call has ended; those that could not be written are kept for the next call. */
+  /** Writes the other events after the previous call has ended. Those that cannot be written wait for the next call. */
   flush(write: (events: readonly RalphEvent[]) => Promise<boolean>): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createLegEvents(
   };
   return {
     view: {
-      // Thousands a second belong in no table.
+      // Activity is too frequent for a table.
       showsActivity: false,
       showsText: false,
       event(event) {
@@ -65,14 +65,14 @@ export function createLegEvents(
       for (const event of events) isWritten.add(event);
     },
     flush(write) {
-      // Two at once could change the order of the events.
+      // Two writes at the same time could change the order of the events.
       lastFlush = lastFlush.catch(() => undefined).then(() => flushNow(write));
       return lastFlush;
     },
   };
 }
 
-/** The folder of a leg is on this machine alone, and is removed. */
+/** Removes the paths from an event: they lead into the leg's folder, which is on this machine alone and is removed. */
 function withoutPlaces(event: RalphEvent): RalphEvent {
   return isEnding(event) ? { ...event, note: null, state_file: '', log_dir: '' } : event;
 }

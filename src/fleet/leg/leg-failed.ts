@@ -3,10 +3,10 @@ import { RunDropped } from '../../loop/run-dropped.ts';
 
 type Reason = Extract<StatusAndReason, { readonly status: 'failed' }>['exitReason'];
 
-/** A leg cannot go on anywhere, so its task has failed, and its run is dropped. The message says why. */
+/** Drops the run of a task that no worker could continue, and so has failed. The message says why. */
 export class LegFailed extends RunDropped {
   readonly exitReason: Reason;
-  /** Whether the work tree has something that is nowhere else. */
+  /** Whether the work tree holds work that is stored nowhere else. */
   readonly keepsTree: boolean;
 
   constructor(exitReason: Reason, message: string, keepsTree = false) {
@@ -17,7 +17,7 @@ export class LegFailed extends RunDropped {
   }
 }
 
-/** A person has stopped a task where no run could hear it: in the clone, in the set-up, or while its origin is away. */
+/** Drops the run of a task that a person stopped where no loop could notice: in the clone, the set-up or an outage. */
 export class LegStopped extends RunDropped {
   constructor() {
     super('stopped by a person');

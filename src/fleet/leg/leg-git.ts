@@ -32,21 +32,21 @@ import type { LegFolder } from './worker-home.ts';
 /** What the result of a task adds to its settlement. */
 type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
 
-/** The same for a task without a result. */
+/** What a task without a result adds to its settlement. */
 export const NOT_LANDED: Landed = {
   ...{ warning: null, resultCommit: null, resultRef: null, branchCommit: null },
 };
 
-/** The repository of one leg. */
+/** The repository of one worker's run of a task (a leg). */
 export interface LegGit {
   /** Called with the keeper of the work tree, before the loop begins. */
   opened(keeper: TreeKeeper | null): void;
   /**
-   * Keeps the work tree at the origin, unless it is as in the newest snapshot there. Rejects with a `LegFailed` if the
-   * origin does not take it for too long, at once if it refuses the first one of a task.
+   * Pushes the work tree to the origin as a snapshot, unless it is the same as the newest one there. Rejects with a
+   * `LegFailed` if the origin fails for too long, or at once if it refuses the first snapshot of a task.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
-  /** Removes some of very many snapshots at the origin. Never rejects: there they only take up room. */
+  /** Removes some of very many snapshots at the origin. Never rejects: those that stay only take up room. */
   thin(): Promise<void>;
   /** Makes the result of a completed task and moves its branch there. */
   land(facts: CommitFacts): Promise<Landed>;
@@ -59,7 +59,7 @@ export async function openLegGit(
   leg: LegFolder,
 ): Promise<LegGit> {
   const { claim, world, dropped, over } = state;
-  // A stop ends what makes the tree. What a run has left by then is still pushed.
+  // A stop ends these calls, which make the tree, but not the pushes: what a run has left is still pushed.
   const git = { env: legEnvironment(world.env), runId: leg.runId, signal: over };
   const origin = { ...git, home: world.home, url: spec.repo };
   const mirror = openMirror(origin);
@@ -97,16 +97,16 @@ export async function openLegGit(
   return createLegGit(state, leg, { ...parts, env: git.env });
 }
 
-/** Returns how the refs of the task's snapshots begin in its work trees; null before the first checkpoint. */
+/** Returns the prefix of the task's snapshot refs in its work trees; null before the first checkpoint. */
 function refsOf({ claim: { taskId, checkpoint } }: LegState, leg: LegFolder): string | null {
   if (checkpoint === null) return null;
   return packedTask(pathsOf(leg, taskId), checkpoint.packed).git.snapshots;
 }
 
-/** For a call of git that reads or writes a ref, in milliseconds. */
+/** The time limit for a call of git that writes a ref, in milliseconds. */
 const GIT_MS = 30_000;
 
-/** Returns the snapshots of earlier legs that the work tree of the next one has, by the names that they have there. */
+/** Returns the earlier legs' snapshots that the next leg's work tree gets, with their names there. */
 export function earlierSnapshots(
   kept: CheckpointSnapshot | null,
 ): readonly (SnapshotBefore & { readonly name: string })[] {
@@ -118,7 +118,7 @@ export function earlierSnapshots(
     .filter(({ name }, place, named) => named.findIndex((each) => each.name === name) === place);
 }
 
-/** Finds the commit from which the task begins, and keeps it in the fleet. */
+/** Finds the commit from which the task begins, and stores it in the fleet. */
 async function findBase(
   { claim, world, dropped }: LegState,
   mirror: Mirror,
@@ -140,8 +140,8 @@ interface GitParts {
 }
 
 /**
- * Nobody else may have the task when its branch is moved. A worker that was suspended after the answer of the
- * database finds its lease too old, and waits for the next beat. Rejects with `RunDropped` if the claim is lost.
+ * Makes sure that no other worker has the task when its branch is moved. If this worker was suspended after the
+ * database's answer, it waits for the next beat. Rejects with `RunDropped` if the claim is lost.
  */
 async function requireClaim({ claim, world, dropped, lease }: LegState): Promise<void> {
   const sentAt = momentNow();
@@ -151,7 +151,7 @@ async function requireClaim({ claim, world, dropped, lease }: LegState): Promise
   await lease.fresh();
 }
 
-/** Says what the result lacks, and has the work tree kept for it; null if it lacks nothing. */
+/** Returns a sentence on files that the result lacks, and has the work tree kept for them; null if it lacks none. */
 function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
   const sentence = leftSentence(names);
   if (sentence === null) return null;

@@ -7,20 +7,20 @@ import { transcriptNames } from '../../effects/logs/iteration-log.ts';
 import type { PackedLog } from '../database/fleet-queue.ts';
 import { LOG_BYTES } from '../database/write-claim.ts';
 
-/** Of a longer log, the beginning and the end are kept, and less of them if that does not fit packed. */
+/** A longer log is cut to its beginning and its end, and further if that is still too large when packed. */
 const HEAD_BYTES = 256 * KB;
 const TAIL_BYTES = 2 * MB;
 
-/** The logs of a leg. */
+/** The logs of one worker's run of a task. */
 export interface LegLogs {
   /**
-   * Keeps the logs of the iterations up to this one that earlier calls did not keep, masked. The first call says from
-   * where on. Never rejects.
+   * Stores the masked logs of the iterations after those of the last call, up to this one. The first call stores none
+   * and only says where to begin. Never rejects.
    */
   keep(iteration: number): Promise<void>;
 }
 
-/** Creates what keeps the logs of a run in the fleet. */
+/** Returns the object that stores the logs of a run in the fleet. */
 export function createLegLogs(
   taskFolder: string,
   write: (log: PackedLog) => Promise<boolean>,
@@ -34,7 +34,7 @@ export function createLegLogs(
         for (const name of Object.values(transcriptNames(iteration))) {
           const packed = await pack(path.join(taskFolder, name));
           if (packed === null) continue;
-          // A log is for people to read: a task does not wait for it.
+          // A log is only for people to read, so the task does not fail or wait if it cannot be stored.
           await write({ name, iteration, packed }).catch(() => false);
         }
       }
@@ -42,7 +42,7 @@ export function createLegLogs(
   };
 }
 
-/** Resolves to as much of a log as the fleet takes, masked and packed; to null if there is nothing in it. */
+/** Resolves to a log, masked, packed, and cut to what the fleet takes; null if it is empty or cannot be read. */
 async function pack(file: string): Promise<Uint8Array | null> {
   for (let share = 1; ; share /= 2) {
     const text = ends(file, HEAD_BYTES * share, TAIL_BYTES * share);

@@ -10,8 +10,8 @@ import type { LegWorld } from './leg-world.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /**
- * Plans a leg from the stored settings of its task alone: no configuration file is read, and no variable of the
- * worker counts. Rejects with a `UsageError` if the task cannot be run as it was submitted.
+ * Plans a worker's run of a task from the task's stored settings alone, without configuration files or the worker's
+ * variables. Rejects with a `UsageError` if the task cannot be run as it was submitted.
  */
 export async function planLeg(
   spec: FleetSpec,
@@ -27,7 +27,7 @@ export async function planLeg(
     stateDir: { value: stateDir, source },
     cwd: { value: cwd, source },
   };
-  // All settings of the task are stored. Its type would add to a row that somebody has written by hand.
+  // The type's settings are stored already. If a row was written by hand without some, the type must not add them.
   const { taskType: _, ...stored } = specSettings(spec);
   const settled = await settle({
     flags: { ...stored, ...sandboxLayer(world, tree), ...own },
@@ -51,7 +51,7 @@ export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Returns the sandbox of the policy, which no task changes. It hides what leads to other tasks or to the database. */
+/** Returns the sandbox settings of the policy, which no task can change. They hide other tasks and the database. */
 function sandboxLayer(
   { policy, hidden }: Pick<LegWorld, 'policy' | 'hidden'>,
   tree: string,

@@ -34,11 +34,11 @@ import { sicknessIn, WorkerSick } from './worker-sick.ts';
 /** How often events that belong to no checkpoint are written, in milliseconds. */
 const FLUSH_MS = 1_000;
 
-/** With less room than this, in bytes, an iteration could not be kept. */
+/** With less free space than this, in bytes, an iteration could not be stored. */
 const ROOM_FOR_A_LEG = 64 * MB;
 
 /**
- * Runs a task on from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
+ * Continues a task from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
  * with it. Rejects with `RunDropped` or `LegFailed`.
  */
 export async function runInLeg(
@@ -66,19 +66,19 @@ export async function runInLeg(
         ...{ lease, dropped },
         opened(keeper) {
           git.opened(keeper);
-          // From here on the run keeps the requests that it finds.
+          // From here on, the run notices requests in this place.
           state.place = leg.place;
         },
         async saved(step, events) {
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
             state.handingOver ??= 'less than 64 MB is free in the home of this worker';
           }
-          // A request that was left before the run began is dropped by it.
+          // The request for a pause is repeated, since the run ignores one that was left before it began.
           if (state.handingOver !== null) state.onHandOver();
           try {
             await leg.checkpoints.saved(step, events);
           } catch (error) {
-            // Any other error than of a dropped run would end the task.
+            // Only a `RunDropped` leaves the task open; any other error would end it.
             const end = sicknessIn(error, world) ?? error;
             const isLast = end instanceof LegFailed || end instanceof LegStopped;
             if (isLast) await leg.logs.keep(step.task.current_iteration);
@@ -104,7 +104,7 @@ export async function runInLeg(
   }
 }
 
-/** A link that the repository or the agent has made must not lead the agent into another repository. */
+/** Throws if `--subdir` is a link, made by the repository or the agent, that leads out of the repository. */
 function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
   if (subdir === null || !leadsOut(path.join(tree, subdir), tree)) return;
   throw new LegFailed(
@@ -113,7 +113,7 @@ function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
   );
 }
 
-/** Lays the task's state out, and makes what its leg writes with. */
+/** Writes the task's state into the leg's folder, and creates what stores its events, logs and checkpoints. */
 async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
   const { claim, world, dropped } = state;
   const { queue } = world;
@@ -148,7 +148,7 @@ async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: L
   const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
   return {
     ...{ state, plan, git, events, checkpoints, logs, place: { folder: paths.folder, seal } },
-    /** The last events of a task that has ended are written with it. */
+    /** Stops the regular writes. The last events of a task that has ended are written with its end. */
     async stopTelling() {
       over.abort();
       await rounds;
@@ -158,7 +158,7 @@ async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: L
   };
 }
 
-/** The database has found that the wait is over; the clock of this host may not agree, and no guess is left. */
+/** Ends a wait: the database's clock says that it is over, and this host's clock may not agree. */
 function woken(task: TaskState): TaskState {
   if (task.wait === null) return task;
   return { ...task, wait: { kind: task.wait.kind, until: systemClock.now() } };
@@ -176,8 +176,8 @@ function resumeOf({ claim }: LegState, plan: RunPlan): Pick<RunOptions, 'resume'
 }
 
 /**
- * Returns the texts that the state has taken in: what was left before the last save was read for this one at the
- * latest. A request to stop or to pause is done when the task has ended by it: until then, no state has it.
+ * Returns the ids of the messages that the state is certain to have taken in: those left before the previous save. A
+ * request to stop or to pause is done only once the task has ended by it, so it is not among them.
  */
 function takenIn(requests: LegState['requests']): readonly string[] {
   const done: string[] = [];

@@ -11,9 +11,9 @@ import type { LegState } from './leg-state.ts';
 import type { LegFolder } from './worker-home.ts';
 
 /**
- * Runs the set-up of a leg where the agent runs: what it calls may come from the repository. As with an agent, a young
- * beat is needed to start it, and a guard ends it when this worker dies or has had no beat for too long. Rejects with
- * a `LegFailed`, with `LegStopped` when a person stops the task, and with `RunDropped` when the leg is dropped.
+ * Runs the set-up command where the agent runs, since it may call programs of the repository. As for an agent, the last
+ * beat must be recent, and a guard kills the command if this worker dies or its beats fail. Rejects with a `LegFailed`,
+ * with `LegStopped` if a person stops the task, and with `RunDropped` if the claim is given up.
  */
 export async function setUpLeg(
   command: string,
@@ -31,7 +31,7 @@ export async function setUpLeg(
     const inside = await sandbox.open();
     await leaseIsFresh(lease, over);
     const failed = await runSetUp(command, plan, { runId, stops, ...confinedTo(inside) });
-    // The guard may have ended it.
+    // The guard may have killed the command: then its failure says nothing about the task.
     dropIfStale();
     over.throwIfAborted();
     if (failed !== null) throw new LegFailed('failed:setup', failed);

@@ -12,30 +12,30 @@ interface RequestPlace {
   readonly seal: Seal;
 }
 
-/** What the parts of a leg share. */
+/** What the parts of a leg, one worker's run of a task, share. */
 export interface LegState {
   readonly claim: FleetClaim;
   readonly world: LegWorld;
   readonly lease: ClaimLease;
   /** Aborts with a `RunDropped`. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if no beat came through for so long that the guard has ended what ran. */
+  /** Drops the leg if no beat came through for so long that the guard has killed the agent. */
   readonly dropIfStale: () => void;
   /** Aborts with a `LegStopped` when a person stops the task. */
   readonly stop: AbortController;
-  /** Aborts with the first of the two. */
+  /** Aborts with the first of `dropped` and `stop`. */
   readonly over: AbortSignal;
-  /** Why another worker is to go on; null if this one does. */
+  /** Why another worker is to continue the task; null if this one does. */
   handingOver: string | null;
   /** Called when the leg wants the run to pause. */
   onHandOver: () => void;
   settling: boolean;
   /** Whether the end of the leg is stored: then no beat is needed any more. */
   settled: boolean;
-  /** Whether an agent may have run since the last checkpoint: then the work tree has what is nowhere else. */
+  /** Whether an agent may have run since the last checkpoint, so that the work tree has work that is nowhere else. */
   mayHaveRun: boolean;
   place: RequestPlace | null;
-  /** What people asked of the run, by id, with the number of saves since it was left. */
+  /** People's requests to the run by id, with the number of saves since each was left. */
   readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
   /** Whether the work tree has something that the result of a completed task does not have. */
   hasMore: boolean;
@@ -52,7 +52,7 @@ export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
   return taskPaths(stateDir, taskId);
 }
 
-/** Whether the folder of a leg stays on the worker when its task has ended so. */
+/** Whether the folder of a leg is kept on the worker when its task has ended with this status. */
 export function isFolderKept(
   keepTrees: LegWorld['keepTrees'],
   status: EndedStatus | null,

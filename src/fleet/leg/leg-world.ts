@@ -1,7 +1,7 @@
 import type { WorkerPolicy } from '../core/worker-policy.ts';
 import type { FleetQueue } from '../database/fleet-queue.ts';
 
-/** What the legs of a worker share. */
+/** What the legs of a worker, its runs of tasks, share. */
 export interface LegWorld {
   readonly queue: FleetQueue;
   /** The name of the worker. */
@@ -10,22 +10,22 @@ export interface LegWorld {
   /** The worker's folder: see `worker-home.ts`. */
   readonly home: string;
   readonly policy: WorkerPolicy;
-  /** The environment of the agents of each account; null if the worker takes every account. */
+  /** The variables for each account's agents; null if the worker takes every account. */
   readonly accounts: ReadonlyMap<string, Readonly<Record<string, string>>> | null;
   /** Files and folders that no agent in the sandbox may read. */
   readonly hidden: readonly string[];
   /** The worker's own environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly keepTrees: 'failed' | 'all' | 'none';
-  /** How long a push that fails is tried again, in milliseconds. */
+  /** How long a failing call of the origin is repeated, in milliseconds. */
   readonly originPatienceMs: number;
   /** How old a leg may get before it is handed over, in milliseconds. */
   readonly longestLegMs: number;
-  /** How old a leg may get before it is ended in its iteration, in milliseconds. */
+  /** How old a leg may get before it is ended even in the middle of an iteration, in milliseconds. */
   readonly oldestLegMs: number;
-  /** Returns the bytes that the worker's folder has room for; null if unknown. */
+  /** Returns the free space for the worker's folder in bytes; null if unknown. */
   readonly roomLeft: () => number | null;
-  /** Lets the worker claim nothing for a while, since a leg could not work here. */
+  /** Lets the worker claim nothing for a while, since it could not run a task here. */
   readonly rest: (why: string) => void;
   /** Prints one line. */
   readonly say: (line: string) => void;

@@ -18,14 +18,14 @@ import { orAborted } from './repeat.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 import { sicknessIn } from './worker-sick.ts';
 
-/** A leg of this worker, from its claim until it has ended, is parked or is lost. */
+/** This worker's run of a task, from its claim until the task has ended, is parked or is lost. */
 export interface RunningLeg {
   readonly claim: FleetClaim;
   /** Resolves when nothing of the leg runs any more. */
   readonly ended: Promise<void>;
-  /** Notes a beat that reached the database. */
+  /** Records that a beat sent at `sentAt` reached the database. */
   beaten(sentAt: ClockReading): void;
-  /** Drops the leg if its guard has ended the agent by now, because no beat came through. */
+  /** Drops the leg if its guard has killed the agent by now, because no beat came through. */
   dropIfStale(): void;
   /** Ends what runs at once. If the claim still holds, the task goes to another worker, and no claim counts as lost. */
   drop(why: string): void;
@@ -33,11 +33,11 @@ export interface RunningLeg {
   handOver(why: string): void;
   /** Whether the claim is being given up, so that a beat no longer finds it. */
   isSettling(): boolean;
-  /** Leaves a request for the run, once. While there is no run, only a stop counts. Rejects with `CommandError`. */
+  /** Passes a request on to the run, once. Before it has begun, only a stop counts. Rejects with `CommandError`. */
   take(request: FleetRequest): Promise<void>;
 }
 
-/** Begins to work on a claim that was asked for at `askedAt`, as soon as `mayBegin` resolves. */
+/** Starts to work on a claim, requested at `askedAt`, as soon as `mayBegin` resolves. */
 export function openLeg(
   claim: FleetClaim,
   askedAt: ClockReading,
@@ -59,16 +59,16 @@ export function openLeg(
     ...{ handingOver: null, onHandOver: () => {}, settling: false, place: null },
     ...{ mayHaveRun: false, settled: false },
   };
-  // The engine would give the job of a leg to another worker when it is 24 h old.
+  // pg-boss would give a job to another worker when it is 24 h old.
   const tooOld = setTimeout(() => drop('the leg is too old'), world.oldestLegMs).unref();
   const ended = runLeg(state, mayBegin).finally(() => clearTimeout(tooOld));
-  // The worker prints it.
+  // The worker prints the error: this only avoids an unhandled rejection.
   ended.catch(() => undefined);
   return {
     claim,
     ended,
     beaten(sentAt) {
-      // A beat that comes too late does not bring back what the guard has ended meanwhile.
+      // After too long without a beat, the guard has killed the agent, and a late beat does not change that.
       dropIfStale();
       lease.beaten(sentAt);
     },
@@ -105,7 +105,7 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
     const status = await runInLeg(state, spec, folder);
     isKept = isFolderKept(keepTrees, status) || (state.hasMore && keepTrees === 'failed');
   } catch (error) {
-    // What runs in a leg that is dropped fails in many ways.
+    // When a leg is dropped, whatever runs in it may fail in any way, so its error says nothing.
     const sick = state.dropped.aborted ? null : sicknessIn(error, world);
     if (state.dropped.aborted) await giveBack(state);
     else if (sick !== null) await leaveToAnother(state, sick);
@@ -130,7 +130,7 @@ function isParked(error: unknown): error is RunDropped {
   return error instanceof RunDropped && !(error instanceof LegFailed);
 }
 
-/** A task that kills its workers would be handed round for ever. */
+/** Throws if several workers in a row lost the task: it may kill its workers, and would be passed on for ever. */
 function refuseLost({ task }: FleetClaim): void {
   if (task.claims_without_iteration <= CLAIMS_AT_MOST) return;
   const hosts = [...new Set(task.hosts)].join(', ');
@@ -149,7 +149,7 @@ function allowed({ task }: FleetClaim, { policy }: LegWorld) {
 
 function asFailure(error: unknown): LegFailed {
   if (error instanceof LegFailed) return error;
-  // The policy asks for the sandbox.
+  // The worker's policy asks for the sandbox, so the task fails by the policy.
   if (error instanceof SandboxError) return new LegFailed('failed:policy', error.message);
   const why = error instanceof UsageError ? 'failed:bad-option' : 'failed:bug';
   return new LegFailed(why, messageOf(error));

@@ -23,10 +23,10 @@ type WithoutTrouble<End> = Exclude<End, { readonly kind: Trouble['kind'] }>;
 export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
 
 /**
- * Calls the origin again and again while it is away or refuses, and a few times if the work tree cannot be kept.
- * Rejects with a `LegFailed` when it has taken too long, and if the ref is not there; with `WorkerFull` if the disk is
- * full; and with the reason of the signal when the leg is dropped or stopped. A leg that a person has stopped still gets
- * one try, for what its run has left.
+ * Repeats a call of the origin while that is away or refuses, and a few times if the work tree cannot be kept. Rejects
+ * with a `LegFailed` if this takes too long or the ref does not exist, with `WorkerFull` if the disk is full, and with
+ * the signal's reason if the run (the leg) is dropped or stopped. After a stop there is still one try, for what the run
+ * has left.
  */
 export type LegPatience = <End extends { readonly kind: string }>(
   stage: Stage,
@@ -34,19 +34,19 @@ export type LegPatience = <End extends { readonly kind: string }>(
 ) => Promise<WithoutTrouble<End>>;
 
 interface PatienceOptions {
-  /** How long a call is tried again, in milliseconds. */
+  /** How long a call is repeated, in milliseconds. */
   readonly ms: number;
   readonly dropped: AbortSignal;
   /** Aborts when the leg is dropped or stopped. */
   readonly over: AbortSignal;
-  /** Tells a person once for each call that it is tried again. */
+  /** Tells a person, once for each call, that it is repeated. */
   readonly tell: (sentence: string) => void;
 }
 
-/** If the work tree cannot be kept this often, its repository is broken. */
+/** After this many failures to keep the work tree, its repository counts as broken. */
 const KEEPS_AT_MOST = 3;
 
-/** Creates the patience of one leg. */
+/** Creates the function that repeats the calls of one leg. */
 export function createLegPatience({ ms, dropped, over, tell }: PatienceOptions): LegPatience {
   return async (stage, call) => {
     const sinceMs = monotonicMs();
@@ -54,7 +54,7 @@ export function createLegPatience({ ms, dropped, over, tell }: PatienceOptions):
     for (let tries = 1; ; tries += 1) {
       dropped.throwIfAborted();
       const end = await call().catch((error) => {
-        // Git that was ended by the signal fails in many ways.
+        // A git that the signal has killed may fail in any way, so its error says nothing.
         over.throwIfAborted();
         throw error;
       });

@@ -25,7 +25,7 @@ export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Resolves with the work. Rejects with the reason of the signal, should that abort first. */
+/** Waits for the work. Rejects with the reason of the signal if it aborts first. */
 export async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let onAbort = (): void => {};
@@ -40,7 +40,7 @@ export async function orAborted(work: Promise<void>, signal: AbortSignal): Promi
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** Returns pauses that double from one second to thirty, and begin again after `worked`. */
+/** Returns pauses that double from one second up to thirty, and are short again after `worked`. */
 export function backOff(): { next(): number; worked(): void } {
   let ms = SHORTEST_MS;
   return {

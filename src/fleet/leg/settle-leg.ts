@@ -20,7 +20,7 @@ import { isFolderKept, keptAt, type LegState } from './leg-state.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
-/** A leg whose run has ended. */
+/** A leg (one worker's run of a task) in which the loop has ended. */
 interface EndingLeg {
   readonly state: LegState;
   readonly plan: RunPlan;
@@ -33,7 +33,8 @@ interface EndingLeg {
 }
 
 /**
- * Ends the task, or parks it: if it has paused only to be handed over, or so that its account stays below its limit.
+ * Ends the task, or parks it if it has paused only to be handed over or because of `--max-usage`. Resolves to the
+ * status in which the task ended; null if it was parked.
  */
 export async function settleLeg(
   { state, git, checkpoints, events, ...leg }: EndingLeg,
@@ -45,7 +46,7 @@ export async function settleLeg(
   const end = checkpoints.end();
   if (end === null) throw new Error('the run has ended without a last step');
   await leg.flush().catch(() => undefined);
-  // What the run has not taken in stays for the next leg; the end of the task removes all of it.
+  // Requests that the run has not taken in stay for the next leg; the end of the task removes them all.
   const { written } = end;
   const isPausedByPerson = [...state.requests.values()].some(({ kind }) => kind === 'pause');
   if (handingOver !== null && fields.status === 'paused' && !isPausedByPerson) {
@@ -93,50 +94,50 @@ export async function settleLeg(
       (await hasSettled(state, settlement)),
   );
   await git.thin();
-  // It may merge or announce the result, which is where it says by now.
+  // The command may merge or announce the result, so it runs once the result is in its place.
   const ended = events.ending()[0];
   if (ended !== undefined) await runOnEnd({ state, ...leg }, ended);
   return fields.status;
 }
 
-/** Runs `--on-end`. What comes of it decides nothing. */
+/** Runs the `--on-end` command. Its failure changes nothing. */
 async function runOnEnd(
   { state, plan, folder }: Pick<EndingLeg, 'state' | 'plan' | 'folder'>,
   ended: RalphEvent,
 ): Promise<void> {
   const { claim, world, dropped } = state;
-  // A person's stop has ended the run, and does not end this.
+  // A stop by a person ended the run, but must not end this command, too.
   const stops = watchAbort(dropped);
   const exitCode = await runEndCommand(plan, folder.runId, stops, ended);
   if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
 }
 
-/** Returns until when the account rests after a run; null if that has not reached its limit. */
+/** Returns how long the account has to rest after a run; null if the run did not reach its limit. */
 function restAfter([ended]: readonly RalphEvent[]): ReturnType<typeof restUntil> | null {
   if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
   return restUntil(ended.until, systemClock.now());
 }
 
-/** Gives the claim up with what it writes last. */
+/** Writes the end or the parking of the task, which gives the claim up. */
 async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
-  // A beat that comes in after it finds no claim any more.
+  // A beat during or after this write may find no claim, which is then no loss.
   state.settling = true;
   if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
   state.settled = true;
 }
 
-/** Whether an earlier try has ended the task, and only its answer was lost. */
+/** Whether an earlier try has ended the task, so that only the database's answer was lost. */
 async function hasSettled(
   { claim, world }: LegState,
   { status, exitReason }: FleetSettlement,
 ): Promise<boolean> {
   const task = await world.queue.task(claim.taskId);
   if (task === null || task.fence !== claim.fence || task.status !== status) return false;
-  // A paused task is open.
+  // A paused task has not ended, so `ended_at` is not set.
   return task.paused || (task.ended_at !== null && task.exit_reason === exitReason);
 }
 
-/** What the commit of the result says. */
+/** Returns the facts for the commit message of the result. */
 function commitFacts({ state, fields }: RunEnd): CommitFacts {
   const { task_id: taskId, current_iteration: iteration } = state.task;
   const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);

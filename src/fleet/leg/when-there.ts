@@ -1,7 +1,7 @@
 import { FleetAwayError } from '../../errors.ts';
 import { backOff, pauseFor } from './repeat.ts';
 
-/** Calls the fleet again and again while it is away. Rejects when the claim is lost meanwhile. */
+/** Repeats a call of the fleet while the fleet is away. Rejects if the claim is lost meanwhile. */
 export async function whenThere<T>(dropped: AbortSignal, call: () => Promise<T>): Promise<T> {
   const pauses = backOff();
   for (;;) {

@@ -26,23 +26,23 @@ import { systemClock } from '../../effects/time/clock.ts';
  *                             /state      the state folder of the run
  */
 
-/** The folder of one leg. */
+/** The folder of one leg, a worker's run of a task. */
 export interface LegFolder {
   readonly folder: string;
   readonly tree: string;
   readonly stateDir: string;
   /** Marks the processes that the leg itself starts, such as the set-up. */
   readonly runId: string;
-  /** Ends the renewal of its owner's heartbeat. */
+  /** Stops renewing the heartbeat in the folder. */
   readonly endBeats: () => void;
 }
 
 const OWNER = 'owner.json';
 
 /**
- * Makes the folder of a leg, and renews its owner's heartbeat from then on: a worker in another container or on another
- * host that shares the home cannot see the process. A half-made one of the same claim cannot be there: each
- * claim has its own fence.
+ * Makes the folder of a leg, and renews the heartbeat of its owner from then on: a worker in another container or on
+ * another host that shares the home cannot see the process. The folder is always new, since each claim has its own
+ * fence.
  */
 export function makeLegFolder(
   home: string,
@@ -68,26 +68,26 @@ function beat(ownerFile: string): void {
   try {
     utimesSync(ownerFile, now, now);
   } catch {
-    // It is missing, or the disk has failed; the next beat may come through.
+    // The file is missing, or the disk has failed; the next beat may succeed.
   }
 }
 
 /**
- * Removes the folder of a leg, also one with folders that only may be read, such as Go's cache of modules. Resolves to
- * whether it is gone. Never rejects: what stays is removed later.
+ * Removes the folder of a leg, even with read-only folders in it, such as Go's cache of modules. Resolves to whether it
+ * is gone. Never rejects: what stays is removed later.
  */
 export async function removeLegFolder(folder: string): Promise<boolean> {
   try {
     await rm(folder, { recursive: true, force: true }).catch(() => removeTree(folder));
   } catch {
-    // A file in it may be held; the next look at this home tries again.
+    // A file in the folder may be in use; the next clean-up of this home tries again.
   }
   return !existsSync(folder);
 }
 
 /**
- * Ends what dead workers of this home left running, and removes their legs: their claims are lost, so nothing in
- * there counts any more. Removes the kept ones that are old. Resolves to the names of the removed legs.
+ * Ends the processes that dead workers of this home left running, and removes their folders: their claims are lost, so
+ * the content is of no use. Also removes kept folders that are old. Resolves to the names of the removed ones.
  */
 export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   const legs = path.join(home, 'legs');
@@ -104,15 +104,15 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
 }
 
 const KEPT = 'kept';
-/** How long it stays, in milliseconds. */
+/** How long a marked folder is kept, in milliseconds. */
 const KEPT_MS = 3 * 24 * 3_600_000;
 
-/** Marks a leg's folder, so that a person can look at it for some days. */
+/** Marks a leg's folder to be kept, so that a person can look at it for some days. */
 export function keepLegFolder(folder: string): void {
   writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 });
 }
 
-/** How long a worker may take to write its name into a folder that it has made, in milliseconds. */
+/** How long a new folder may be without its owner's file, in milliseconds. */
 const UNNAMED_MS = 60_000;
 
 /** Whether a leg runs in the folder, or a person may want to look at it. */
@@ -129,7 +129,7 @@ function ageOf(file: string): number | null {
   return at === undefined ? null : Date.now() - at;
 }
 
-/** Returns the mark of the processes that the leg's last run started. */
+/** Returns the run id that marks the processes of the leg's last run. */
 function lastRunOf(folder: string, name: string): string {
   const taskId = name.slice(0, name.lastIndexOf('.'));
   const file = tryReadStateFile(taskPaths(path.join(folder, 'state'), taskId).stateFile);

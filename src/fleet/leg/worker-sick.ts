@@ -8,20 +8,20 @@ import { LegFailed } from './leg-failed.ts';
 import type { LegWorld } from './leg-world.ts';
 import { WorkerFull } from './worker-full.ts';
 
-/** The worker cannot do its work for now, so the leg is dropped, and its task goes to another worker. */
+/** The worker cannot work for now, so its run of the task is dropped, and another worker takes the task. */
 export class WorkerSick extends RunDropped {}
 
-/** The system has run out of something, or its disk is broken. */
+/** The error codes of a system that has run out of a resource, or whose disk is broken. */
 const CODES: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM'],
 ]);
-/** The same in the words of git, whose exit codes do not tell, at the end of a line. */
+/** The same failures as git words them at the end of a line; its exit codes do not tell them apart. */
 const WORDS =
   /(?:^|: )(?:read-only file system|cannot allocate memory|too many open files|input\/output error)\W?$/im;
 
 /**
- * Returns what a worker drops a leg with whose failure is its own and not the task's: its disk is full, its home
- * cannot be written, or git is missing. Null for any other failure.
+ * Returns the error with which the run is dropped if its failure is the worker's and not the task's: the disk is full,
+ * the home cannot be written, or git is missing. Null for any other failure.
  */
 export function sicknessIn(
   error: unknown,
@@ -31,12 +31,12 @@ export function sicknessIn(
   if (error instanceof WorkerFull) return new WorkerSick(messageOf(error));
   if (isOfTask(error)) return null;
   if (!(error instanceof LegFailed) && saysSo(error, home)) return new WorkerSick(messageOf(error));
-  // What fails then has many words, or none.
+  // Other errors may have such a cause without saying so, so the home and git are tested.
   const trouble = writeTrouble(home) ?? gitTrouble(env);
   return trouble === null ? null : new WorkerSick(trouble);
 }
 
-/** Whether another worker would come to the same end. */
+/** Whether the failure is the task's own, so that every other worker would fail, too. */
 function isOfTask(error: unknown): boolean {
   if (error instanceof LegFailed) {
     const reasons = ['failed:policy', 'failed:worker-died', 'failed:repository'];

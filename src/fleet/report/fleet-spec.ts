@@ -3,18 +3,18 @@ import { formatDuration } from '../../report/format.ts';
 import { type PlanFacts, section, settingLines, shortened } from '../../report/screens/plan.ts';
 import type { FleetSpec } from '../core/fleet-task.ts';
 
-/** A task that `ralph submit --dry-run` shows. */
+/** What `ralph submit --dry-run` shows of a task. */
 export interface SpecFacts {
   readonly spec: FleetSpec;
   /** The completion rule in words. */
   readonly completion: string;
-  /** An ISO instant, milliseconds from now, or null for at once. */
+  /** When the task may begin: an ISO instant, milliseconds from now, or null for at once. */
   readonly not_before: string | number | null;
   /** The settings as a person writes them. */
   readonly settings: PlanFacts['settings'];
 }
 
-/** Returns a task of a fleet as text. No prompt can control the terminal through it. */
+/** Returns a task of a fleet as text. Control characters are removed, so that no prompt can control the terminal. */
 export function renderSpec(facts: SpecFacts): string {
   const { spec, completion, not_before, settings } = withoutControlsIn(facts);
   return [

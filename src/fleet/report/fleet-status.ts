@@ -7,7 +7,7 @@ import type { AccountFacts, QueueFacts, WorkerSeen } from '../core/fleet-facts.t
 import type { FleetPicture } from '../core/fleet-warnings.ts';
 import { fleetWarningText, warningsJson, warningText } from './fleet-words.ts';
 
-/** How long a fleet's names may be on the screen, in characters. */
+/** The longest name of a worker, queue or account on the screen, in characters. */
 const NAME_CHARS = 60;
 const NOTHING = '–';
 
@@ -66,7 +66,7 @@ function workerCells(worker: WorkerSeen, { view, silent }: FleetPicture): readon
   ];
 }
 
-/** The schema is shown only where a queue has tasks of several. */
+/** Returns the cells of a queue. Its schema is shown only if the queue has tasks of several schemas. */
 function queueCells(
   { name: queue, schema, waiting, running, parked, oldestWaiting }: QueueFacts,
   all: readonly QueueFacts[],

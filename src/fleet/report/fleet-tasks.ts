@@ -12,19 +12,19 @@ import type { FleetTaskFacts, Parking } from '../core/fleet-task.ts';
 import type { FleetWarning } from '../core/fleet-warnings.ts';
 import { fleetWarningText, warningsJson, warningText, workerName } from './fleet-words.ts';
 
-/** A task of a fleet, as its row in the database tells it. */
+/** A task of a fleet as it is shown, from its row in the database. */
 export interface ShownFleetTask extends ShownTask {
   readonly facts: FleetTaskFacts;
   /** When it was read, by the database's clock; an ISO instant. */
   readonly at: string;
-  /** What keeps it from going on. */
+  /** What keeps the task from going on. */
   readonly warnings: readonly FleetWarning[];
 }
 
 /**
- * Shows a task from its row. `at` is the database's current time, as an ISO instant. The time since it was
- * submitted stands for the time it has worked, which only its checkpoint tells. `warnings` are those that
- * concern it.
+ * Returns a task as it is shown, from its row. `at` is the database's current time, an ISO instant. The elapsed time is
+ * the time since the submission: how long the task has worked is only in its checkpoint. `warnings` are those about
+ * this task.
  */
 export function shownFleetTask(
   facts: FleetTaskFacts,
@@ -61,10 +61,10 @@ export function shownFleetTask(
   };
 }
 
-/** Most warnings below the list of tasks. */
+/** The most warnings that are shown below the list of tasks. */
 const WARNINGS_SHOWN = 5;
 
-/** Returns the table of tasks below the name of their fleet, in the order given, and below it what is wrong. */
+/** Returns the fleet's name, the table of its tasks in the order given, and the warnings about them. */
 export function fleetTaskTable(
   fleet: string,
   tasks: readonly ShownFleetTask[],
@@ -77,7 +77,7 @@ export function fleetTaskTable(
   return `${oneLine(fleet, 200)}\n${table}${warningLines(tasks, options)}`;
 }
 
-/** Says what keeps the tasks from going on, each thing once. */
+/** Returns what keeps the tasks from going on, each warning once. */
 function warningLines(tasks: readonly ShownFleetTask[], options: TableOptions): string {
   const texts = [
     ...new Set(tasks.flatMap(({ warnings }) => warnings.map((each) => fleetWarningText(each)))),
@@ -92,7 +92,7 @@ function warningLines(tasks: readonly ShownFleetTask[], options: TableOptions): 
   return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Returns a task as JSON, as the vault has it, with a field for what only a fleet knows. */
+/** Returns a task as JSON as a local task has it, and with a field for what only a fleet knows. */
 export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
   const places = { state_file: null, log_dir: null };
   return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task) };
@@ -122,7 +122,7 @@ export function fleetFields(
   };
 }
 
-/** What is shown of one task. */
+/** A task to show in detail. */
 export interface FleetTaskDetail {
   /** `fleet HOST/DATABASE`. */
   readonly fleet: string;
@@ -169,7 +169,7 @@ function lostText({ claims_without_iteration: claims, hosts }: FleetTaskFacts): 
   return `; the last ${claims} without a finished attempt, on ${where}`;
 }
 
-/** Says what is special about a task; null if nothing is. */
+/** Returns a few words on what is special about a task; null if nothing is. */
 function taskWords({ facts, at }: ShownFleetTask): string | null {
   const { spec, exit_reason: reason, status, warning, ended_at } = facts;
   const waiting = waitingWords(facts, at);

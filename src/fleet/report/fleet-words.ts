@@ -19,9 +19,9 @@ import type { AccountFacts, RequestTaken, UnreadableTask } from '../core/fleet-f
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import type { FleetWarning } from '../core/fleet-warnings.ts';
 
-// What a person is told of a fleet, in sentences.
+// The sentences with which people are told about a fleet.
 
-/** Says where the result of a task is, and how a clone gets it; null if there is none. */
+/** Returns where the result of a task is and how to fetch it into a clone; null if there is none. */
 export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts): string | null {
   if (result_commit === null || result_ref === null) return null;
   const ref = oneLine(result_ref, 300);
@@ -31,7 +31,7 @@ export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts):
   return `${what} at ${result_commit.slice(0, 12)}: git fetch ${words.join(' ')}`;
 }
 
-/** Says of a task that a command has not found on this machine that a fleet has it. */
+/** Returns what a command for local tasks says if it does not find the task here but in a fleet. */
 export function onlyOnFleetText(
   at: { readonly command: string; readonly stateDir: string; readonly fleet: string },
   facts: FleetTaskFacts,
@@ -100,7 +100,7 @@ export function warningsJson(warnings: readonly FleetWarning[]): readonly object
   return warnings.map((warning) => ({ kind: warning.kind, text: fleetWarningText(warning) }));
 }
 
-/** Says of one task why it is not shown, and what to do about it. `fleet`: its name. */
+/** Says why a task with an unreadable row is not shown, and what to do about it. `fleet` is the fleet's name. */
 export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTask): string {
   const id = name(taskId);
   const remedy =
@@ -110,7 +110,7 @@ export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTas
   return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph; ${remedy}`;
 }
 
-/** Says of one task why a report leaves it out. `isNewer`: a newer ralph has written its checkpoint. */
+/** Says why a report leaves a task out. `isNewer`: its checkpoint was written by a newer ralph. */
 export function notReported(taskId: string, isNewer: boolean): string {
   const why = isNewer ? 'was written by a newer ralph; use that one' : 'cannot be read';
   return `task ${name(taskId)} is left out, since its checkpoint ${why}`;
@@ -126,8 +126,8 @@ function unreadableWarning(taskIds: readonly string[]): string {
 export type Steering = 'tell' | 'pause' | 'stop' | 'resume' | 'approve' | 'reject';
 
 /**
- * Says what became of a request. `resume` is the command that continues the task. `taken` is not a refusal: a
- * refused request ends the command with an error.
+ * Says what became of a request, unless it was refused: then the command ends with an error. `resume` is the command
+ * that continues the task.
  */
 export function requestText(
   act: Steering,
@@ -161,7 +161,7 @@ export function requestText(
   }
 }
 
-/** Says how an account stands at the instant `at`. */
+/** Says whether an account is paused at the instant `at`, and how many of its tasks may run and do. */
 export function accountText(account: AccountFacts, at: string): string {
   const { isHeld, pausedUntil, slots, running } = account;
   const leftMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - Date.parse(at);
@@ -188,7 +188,7 @@ interface Migration {
   readonly to: number;
 }
 
-/** Says which versions the tables of a fleet have, and how they came to have them. */
+/** Says which versions the tables of a fleet have, and whether they were made, updated or left. */
 export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): string {
   return [
     name(fleet),

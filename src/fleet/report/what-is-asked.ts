@@ -1,8 +1,8 @@
 import { oneLine } from '../../core/text/untrusted-text.ts';
 
 /**
- * Returns the action from the front matter of a request, as `renderRequest` writes it; the beginning of the text if it
- * has none.
+ * Returns the action from the front matter of an approval request, as `renderRequest` writes it; if there is none, the
+ * beginning of the text.
  */
 export function whatIsAsked(text: string): string {
   const [, action = ''] = /^---\n(?:.*\n)*?action: (".*")\n/.exec(text) ?? [];

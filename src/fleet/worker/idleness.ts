@@ -1,26 +1,26 @@
 import { writeDuration } from '../../core/settings/duration.ts';
 import { monotonicMs } from '../../effects/time/monotonic.ts';
 
-/** A worker takes nothing while its home has less room, in bytes. */
+/** A worker claims no tasks while its home has less free space than this, in bytes. */
 const ROOM_NEEDED = 1024 ** 3;
 
 interface IdlenessOptions {
-  /** Returns the bytes that the worker's home has room for; null if unknown. */
+  /** Returns the free space for the worker's home in bytes; null if unknown. */
   readonly roomLeft: () => number | null;
-  /** How long a worker rests that could not work, in milliseconds. */
+  /** How long a worker rests after `rest` was called, in milliseconds. */
   readonly restMs: number;
   readonly say: (line: string) => void;
 }
 
 /** Whether a worker claims tasks at present. */
 export interface Idleness {
-  /** Returns why it claims none, as half a sentence; null if it does. Says so once each time that this changes. */
+  /** Returns why the worker claims nothing, as half a sentence; null if it claims. Prints each change of this. */
   because(): string | null;
-  /** Lets it claim nothing for a while, since a leg could not work here. */
+  /** Lets the worker claim no tasks for a while, since it could not run one here. */
   rest(why: string): void;
 }
 
-/** Creates the idleness of a worker that claims. */
+/** Creates the idleness of a worker, which claims tasks at first. */
 export function createIdleness({ roomLeft, restMs, say }: IdlenessOptions): Idleness {
   let rest: { readonly why: string; readonly sinceMs: number } | null = null;
   let said: string | null = null;

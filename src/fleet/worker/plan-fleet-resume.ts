@@ -8,8 +8,8 @@ import type { FleetQueue, ResumedSettings } from '../database/fleet-queue.ts';
 import { stateOfRow } from './task-copy.ts';
 
 /**
- * Plans what a resume with the limits in `flags` changes of a task. `+5` counts from what its checkpoint says. Rejects
- * with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
+ * Returns what a resume with the limits in `flags` changes in a task. A limit such as `+5` is added to what the
+ * checkpoint says. Rejects with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
  */
 export async function planFleetResume(
   queue: Pick<FleetQueue, 'checkpoint' | 'name'>,
@@ -18,12 +18,12 @@ export async function planFleetResume(
 ): Promise<ResumedSettings> {
   const { spec, updated_at: since } = facts;
   const kept = await queue.checkpoint(spec.task_id);
-  // No file is there: an error names the fleet.
+  // The state is in no file, so errors name the fleet in place of a folder.
   const paths = taskPaths(queue.name, spec.task_id);
   const task = kept === null ? stateOfRow(facts) : packedTask(paths, kept.packed);
   const { settings, moreMs, problems } = resumedSpec(spec, flags, task);
   if (problems.length > 0) throw new UsageError(problems);
-  // A leg that has no checkpoint counts its time by the settings alone.
+  // Without a checkpoint, the time limit comes from the settings alone.
   const packed = kept === null || moreMs === 0 ? null : withMoreTime(paths, kept.packed, moreMs);
   return { since, settings, packed };
 }

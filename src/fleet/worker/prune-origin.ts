@@ -15,9 +15,9 @@ export interface StayingTask {
 }
 
 /**
- * Removes the refs of tasks at their origins by this user's git, `refs/ralph/<task_id>/*` and never a branch. Asks
- * `stillEnded` right before, since somebody may go on with a task meanwhile, and leaves its refs alone then. Resolves
- * to the tasks of which some may be left.
+ * Removes the refs of tasks at their origins by this user's git: `refs/ralph/<task_id>/*`, and never a branch. Asks
+ * `stillEnded` before each task, and skips a task that somebody has resumed meanwhile. Resolves to the tasks that may
+ * still have refs.
  */
 export async function removeRefsOf(
   tasks: readonly FleetTaskFacts[],
@@ -30,7 +30,7 @@ export async function removeRefsOf(
     const { signal } = new AbortController();
     for (const task of tasks) {
       const { spec, base_commit } = task;
-      // A task that no worker has begun has pushed nothing. What has its name there is somebody else's.
+      // A task that no worker has begun has pushed nothing: refs under its name belong to somebody else.
       if (base_commit === null || !(await stillEnded(task))) continue;
       const mirror = openMirror({ home, url: spec.repo, env, signal, timeoutMs: TIMEOUT_MS });
       const end = await removeSnapshotsAtOrigin(mirror, spec.task_id);

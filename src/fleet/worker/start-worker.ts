@@ -18,14 +18,14 @@ import { readAccountsFile } from '../worker-files/accounts-file.ts';
 import { readPolicyFile } from '../worker-files/policy-file.ts';
 import { runWorker, type WorkerOptions } from './worker.ts';
 
-/** A leg that gets this old is ended in its iteration. */
+/** A worker's run of a task (a leg) that gets this old is ended even in the middle of an iteration. */
 const OLDEST_LEG_MS = 23.5 * 3_600_000;
-/** How long a push that the origin refuses is tried again. */
+/** How long a failing call of the origin is repeated. */
 const ORIGIN_PATIENCE_MS = 3_600_000;
-/** How long a worker claims nothing after a leg could not work here. */
+/** How long a worker claims nothing after it could not run a task here. */
 const REST_MS = 5 * 60_000;
 
-/** What `ralph worker` was asked for. */
+/** The request that `ralph worker` was started with. */
 export interface WorkerRequest
   extends Pick<
     WorkerOptions,
@@ -33,9 +33,9 @@ export interface WorkerRequest
   > {
   /** The URL of the fleet. */
   readonly fleet: string;
-  /** Null for host and pid. */
+  /** The worker's name; null: made from host and pid. */
   readonly id: string | null;
-  /** Null for the default. */
+  /** The worker's folder; null: the default one. */
   readonly home: string | null;
   readonly accountsFile: string | null;
   readonly policyFile: string | null;
@@ -73,7 +73,7 @@ export async function startWorker(
       roomLeft: () => freeBytes(home),
       ...{ longestLegMs: LONGEST_LEG_MS, oldestLegMs: OLDEST_LEG_MS },
       ...{ originPatienceMs: ORIGIN_PATIENCE_MS, restMs: REST_MS },
-      // What an agent or a repository says may be in it.
+      // A line may quote an agent or a repository, so control characters are removed.
       say: (line) => say(oneLine(line, 1_000)),
     });
   } finally {
@@ -81,7 +81,7 @@ export async function startWorker(
   }
 }
 
-/** Throws a `FleetError` if there is no sandbox here: otherwise each task would fail for it. */
+/** Rejects with a `FleetError` if no sandbox works here: otherwise every task would fail for that reason. */
 async function requireSandbox(
   home: string,
   env: NodeJS.ProcessEnv,
@@ -95,12 +95,12 @@ async function requireSandbox(
   );
 }
 
-/** What a worker has in its home. */
+/** The names of the folders that a worker makes in its home. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['legs', 'mirrors']);
 
 /**
- * Returns the worker's folder, which is made if it is missing, and only this user's. Throws a `FleetError` if others can
- * write to it, or read it and whatever else is in it.
+ * Returns the worker's folder, which is made if it is missing, and made private to this user. Throws a `FleetError` if
+ * others can write to it, or if others can read it and it holds other files than a worker's.
  */
 export function workerHome(named: string | null, env: NodeJS.ProcessEnv): string {
   const home = named === null ? defaultHome(env) : path.resolve(named);
@@ -137,7 +137,7 @@ export function keyFileOf(fleet: string): string | null {
   return new URLSearchParams(fleet.slice(fleet.indexOf('?') + 1)).get('sslkey');
 }
 
-/** Returns the files and folders that lead to the database, to other accounts and to other tasks. */
+/** Returns files and folders for the sandbox to hide: they give access to the database, accounts or other tasks. */
 export function hiddenFrom(
   home: string,
   files: readonly (string | null)[],

@@ -17,24 +17,24 @@ import { storedRunOf } from '../core/fleet-spec.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import type { KeptCheckpoint, NumberedEvent, PackedLog } from '../database/fleet-queue.ts';
 
-/** A state folder with copies of tasks, which the code for a vault can read. */
+/** A temporary state folder with copies of a fleet's tasks, so that the code for local tasks can read them. */
 export interface TaskCopies {
   readonly vault: string;
   readonly stateDir: string;
-  /** The key by which the copies are sealed, and which exists only beside them. */
+  /** The key that seals the copies. It exists only in this temporary folder. */
   readonly keyFile: string;
   /**
-   * Lays a task out as its checkpoint has it, with the status of its row. Without a checkpoint, all of it comes
-   * from the row. Rejects if the checkpoint cannot be read.
+   * Writes the files of a task from its checkpoint, with the status from its row; without a checkpoint, all from the
+   * row. Rejects if the checkpoint cannot be read.
    */
   add(task: FleetTaskFacts, kept: KeptCheckpoint | null): Promise<void>;
   /** Adds events to the journal. */
   addEvents(events: readonly NumberedEvent[]): void;
-  /** Adds logs to a task that was added, in place of earlier ones of the same name. */
+  /** Writes logs of a task that was added before, in place of earlier logs of the same name. */
   addLogs(taskId: string, logs: readonly PackedLog[]): void;
 }
 
-/** Lends a state folder for copies of tasks, and removes it afterwards. */
+/** Calls `use` with a new state folder for copies of tasks, and removes the folder afterwards. */
 export async function withTaskCopies<T>(use: (copies: TaskCopies) => Promise<T>): Promise<T> {
   const vault = mkdtempSync(path.join(realPath(tmpdir()), 'ralph-fleet-'));
   try {
@@ -81,11 +81,11 @@ function copiesIn(place: Pick<TaskCopies, 'vault' | 'stateDir' | 'keyFile'>): Ta
 }
 
 const LOG_NAME = /^iteration-\d{4,15}\.[a-z][a-z.]*$/;
-/** Far above what a worker keeps of an iteration. */
+/** Unpacking stops at this size, which is far above that of any log that a worker stores. */
 const LOG_MAX_BYTES = 256 * MB;
 const PREVIEW_CHARS = 1_000;
 
-/** Returns the state of a task that no worker has begun. */
+/** Returns the first state of a task, as if no worker had begun it yet. */
 export function stateOfRow({ spec, created_at }: FleetTaskFacts): TaskState {
   const { settings } = storedRunOf(spec);
   return newTaskState(
@@ -106,7 +106,7 @@ export function stateOfRow({ spec, created_at }: FleetTaskFacts): TaskState {
   );
 }
 
-/** The row is newer than the checkpoint where a task was stopped, or failed, while nobody ran it. */
+/** Returns a state with the row's status: the row is newer if the task was stopped or failed while no worker ran it. */
 function withRow(state: TaskState, { status, exit_reason, ended_at }: FleetTaskFacts): TaskState {
   if (ended_at === null) return { ...state, status, driver: null, finished_at: null };
   const finishedAt = state.finished_at ?? ended_at;

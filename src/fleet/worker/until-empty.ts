@@ -1,18 +1,18 @@
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import type { FleetQueue } from '../database/fleet-queue.ts';
 
-/** What a worker takes, of which queue. */
+/** Which tasks a worker takes, and from which fleet. */
 interface Taking {
   readonly queue: FleetQueue;
   readonly queues: readonly string[];
-  /** Null if it takes those of every account. */
+  /** The accounts whose tasks the worker takes; null: those of every account. */
   readonly accounts: { has(name: string): boolean } | null;
   readonly schema: number;
 }
 
 /**
- * Returns the tasks that a worker would take but may not claim for now, each with the reason in brackets. Resolves to
- * null while any other of its tasks is open: that one waits for a slot, runs, or may be handed over.
+ * Returns the tasks that a worker would take but may not claim now, each with the reason in brackets. Resolves to null
+ * if any other task that it could take is open: such a task waits for a slot, runs, or may be handed over.
  */
 export async function tasksForLater(taking: Taking): Promise<readonly string[] | null> {
   const { queue, queues, accounts, schema } = taking;
@@ -33,7 +33,7 @@ export async function tasksForLater(taking: Taking): Promise<readonly string[] |
   return later;
 }
 
-/** Returns why nobody may claim a task now; null if somebody may, or runs it. */
+/** Returns why no worker may claim a task now; null if one may, or already runs it. */
 function whyLater(
   { spec, worker, paused, parked, not_before }: FleetTaskFacts,
   now: string,

@@ -16,29 +16,29 @@ export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly slots: number;
   /** How often to look for a task, in milliseconds. */
   readonly pollMs: number;
-  /** End when nothing that it may claim waits or runs: see `until-empty.ts`. */
+  /** Whether to end when no task that the worker may claim is waiting or running: see `until-empty.ts`. */
   readonly untilEmpty: boolean;
-  /** Whether to say what only a person who looks for a fault wants to know. */
+  /** Whether to print details that help to find a fault. */
   readonly isVerbose: boolean;
   /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
   readonly drainTimeoutMs: number;
-  /** How long it claims nothing after a leg could not work here, in milliseconds. */
+  /** How long the worker claims nothing after it could not run a task, in milliseconds. */
   readonly restMs: number;
   readonly stops: StopRequests;
   readonly version: string;
   readonly schema: number;
 }
 
-/** A task has two for a moment, if its worker claims it again that has lost it. */
+/** The worker's runs of tasks (legs). A task has two for a moment if its worker loses it and claims it again. */
 type RunningLegs = Set<RunningLeg>;
 
-/** How often to look for what people ask of running tasks, in milliseconds. */
+/** How often to look for requests to running tasks, in milliseconds. */
 const REQUESTS_MS = 1_000;
-/** How often to look for what dead workers held, in milliseconds. */
+/** How often to free the tasks of dead workers, in milliseconds. */
 const SWEEP_MS = 10_000;
-/** How often to look for work trees that nobody needs any more, in milliseconds. */
+/** How often to remove work trees that are no longer needed, in milliseconds. */
 const CLEAR_MS = 3_600_000;
-/** Beats in one lease: the guard kills after 0.8 of it, so that a lost one or two do no harm. */
+/** Beats in one lease. The guard kills the agent after 0.8 of a lease, so one or two lost beats do no harm. */
 const BEATS_IN_LEASE = 5;
 
 /*
@@ -50,8 +50,8 @@ const BEATS_IN_LEASE = 5;
  *   sweep      frees what dead workers held
  */
 /**
- * Works through the tasks of a fleet until it is told to stop. Resolves when its legs have ended, to whether it had
- * to end some of them before their iterations were done.
+ * Works through the tasks of a fleet until told to stop. Resolves when its legs have ended: `gaveBack` says whether
+ * some had to end in the middle of an iteration.
  */
 export async function runWorker(options: WorkerOptions): Promise<{ readonly gaveBack: boolean }> {
   const { queue, say } = options;
@@ -80,7 +80,7 @@ function beatMs({ leaseMs }: FleetQueue): number {
   return Math.max(500, Math.floor(leaseMs / BEATS_IN_LEASE));
 }
 
-/** Claims until the worker is told to stop, or nothing is left. */
+/** Claims tasks until the worker is told to stop, or has no task left with `untilEmpty`. */
 async function claimAll(
   options: WorkerOptions,
   legs: RunningLegs,
@@ -102,7 +102,7 @@ async function claimAll(
       if (untilEmpty && legs.size === 0 && (await isDone(options))) return;
       await pauseFor(pollMs, AbortSignal.any([stops.signal, ends.next()]));
     } catch (error) {
-      // It would be refused for ever, and nobody watches this worker.
+      // The refusal would repeat for ever, and a worker with `untilEmpty` is expected to end.
       if (untilEmpty && legs.size === 0 && error instanceof FleetError) throw error;
       told.failed(error);
       await pauseFor(pauses.next(), stops.signal);
@@ -110,7 +110,7 @@ async function claimAll(
   }
 }
 
-/** Whether nothing is left that the worker may claim. Names the tasks that are left for later. */
+/** Whether no task is left that the worker may claim now. Prints the tasks that are left for later. */
 async function isDone(options: WorkerOptions): Promise<boolean> {
   const later = await tasksForLater(options);
   if (later === null) return false;
@@ -134,7 +134,7 @@ async function claimOne(
   if (claim === null) return false;
   const { taskId } = claim;
   options.say(`took ${taskId}${options.isVerbose ? ` (fence ${claim.fence})` : ''}`);
-  // A worker that has just woken may get a task that it has lost itself.
+  // After a suspension, a worker may get back the task that it has lost itself.
   for (const earlier of legsOf(taskId, legs)) earlier.drop('the claim is lost');
   const leg = openLeg(claim, askedAt, world, alone(claim, legs));
   legs.add(leg);
@@ -152,8 +152,8 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
 }
 
 /**
- * Hands the other tasks of the worker over, if the new one has to run alone. Resolves when it may begin: when those have
- * ended, and each earlier leg of the same task.
+ * Hands the worker's other tasks over if the new one has to run alone. Resolves when the new one may begin: once those
+ * have ended, and each earlier leg of the same task.
  */
 async function alone({ taskId, task }: FleetClaim, legs: RunningLegs): Promise<void> {
   const isLast = isLastClaim(task.claims_without_iteration);
@@ -167,7 +167,7 @@ function legsOf(taskId: string, legs: RunningLegs): readonly RunningLeg[] {
   return [...legs].filter(({ claim }) => claim.taskId === taskId);
 }
 
-/** Whether a task runs, or is about to, that may take the worker's other tasks with it. */
+/** Whether a task runs, or will at once, that has to run alone, since it may have killed earlier workers. */
 function runsOneAlone(legs: RunningLegs): boolean {
   return [...legs].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
 }
@@ -198,13 +198,13 @@ async function clear({ home, say, isVerbose }: WorkerOptions): Promise<void> {
   }
 }
 
-/** Leaves what people ask of running tasks in the folders of their runs, where the loop looks for it. */
+/** Writes people's requests into the state folders of the running tasks, where the loop looks for them. */
 async function passRequests(queue: FleetQueue, legs: RunningLegs): Promise<void> {
   const claims: readonly ClaimKey[] = [...legs].map(({ claim }) => claim);
   if (claims.length === 0) return;
   const failed: unknown[] = [];
   for (const request of await queue.requestsTo(claims)) {
-    // A task whose request cannot be left holds up no other.
+    // If one request cannot be written, the others still are.
     await legsOf(request.taskId, legs)
       .at(-1)
       ?.take(request)
@@ -213,7 +213,7 @@ async function passRequests(queue: FleetQueue, legs: RunningLegs): Promise<void>
   if (failed.length > 0) throw failed[0];
 }
 
-/** Says each kind of trouble once: it may come back with every sweep. */
+/** Sweeps the fleet. Prints each kind of trouble only once, since it may come back with every sweep. */
 async function sweep(
   queue: FleetQueue,
   say: (line: string) => void,
@@ -227,8 +227,8 @@ async function sweep(
 }
 
 /**
- * Lets the running iterations end, and hands the tasks over. The second request ends them at once. Resolves to
- * whether iterations were ended so.
+ * Waits for the running iterations, and hands their tasks over. A second stop request, or the time limit, ends them at
+ * once. Resolves to whether any was ended like that.
  */
 async function drain(options: WorkerOptions, legs: RunningLegs): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
@@ -252,7 +252,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tells of the next end of a leg, so that its slot does not stay free for a whole poll. */
+/** Reports when the next leg ends, so that its slot is filled at once and not only after a whole poll. */
 function legEnds(): { next(): AbortSignal; happened(): void } {
   let next = new AbortController();
   return {
@@ -264,7 +264,7 @@ function legEnds(): { next(): AbortSignal; happened(): void } {
   };
 }
 
-/** Says once that the fleet is away, and once that it is back. */
+/** Prints once that the fleet is away, and once that it answers again. */
 function tellOnce(say: (line: string) => void): {
   failed: (error: unknown) => void;
   worked: () => void;
