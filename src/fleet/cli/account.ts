@@ -7,13 +7,13 @@ import type { OpenFleet } from './on-fleet.ts';
 
 /** The flags of `ralph fleet account`, as they were written. */
 export interface AccountFlags {
-  /** A duration; true until somebody releases the account. */
+  /** A duration; true: until somebody resumes the account. */
   readonly pause?: string | true;
   readonly resume?: boolean;
   readonly slots?: string;
 }
 
-/** `ralph fleet account NAME`: pauses, releases or bounds an account on all machines. Throws a `UsageError`. */
+/** `ralph fleet account NAME`: pauses, resumes or limits an account on all machines. Throws a `UsageError`. */
 export async function accountFleet(
   { queue }: OpenFleet,
   name: string,

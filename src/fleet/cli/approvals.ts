@@ -30,7 +30,7 @@ export async function fleetApprovals(
   return 0;
 }
 
-/** `ralph approve ID` and `ralph reject ID` on a fleet. `as` is the person's name, this user's by default. */
+/** `ralph approve ID` and `ralph reject ID` on a fleet. `as` is the name of the person; default: this user's. */
 export async function fleetAnswer(
   fleet: OpenFleet,
   verdict: 'approved' | 'rejected',

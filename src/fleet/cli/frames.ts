@@ -2,15 +2,15 @@ import type { Outlet } from '../../cli/terminal/outlet.ts';
 import { type Frame, watchView } from '../../cli/terminal/watch-view.ts';
 import { FleetAwayError } from '../../errors.ts';
 
-/** How a fleet is shown. */
+/** The flags that say how a fleet is shown. */
 export interface ShowOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
 }
 
 /**
- * Shows a fleet as it is now: once, or again and again until nothing more will happen. While it is watched, a
- * database that cannot be reached is shown as that, and the view goes on when it is back. Resolves to the exit code.
+ * Shows frames: one, or, with `isWatched`, one after another until nothing more will happen. If the database is away, a
+ * watched view shows that, and continues once it is back. Resolves to the exit code.
  */
 export async function framesOf(
   next: () => Promise<Frame>,
@@ -23,7 +23,7 @@ export async function framesOf(
   return 0;
 }
 
-/** Returns frames that say so while the database cannot be reached. */
+/** Returns a function for frames that show the error while the database cannot be reached. */
 export function patient(next: () => Promise<Frame>): () => Promise<Frame> {
   return async () => {
     try {

@@ -8,7 +8,7 @@ import { type DatabaseWait, whenReached } from './on-fleet.ts';
 const SHORTEST_MS = 10_000;
 const LONGEST_MS = 60 * 60_000;
 
-/** `ralph fleet init`: makes the tables of a fleet, or brings them up to date. `lease` is as it was written. */
+/** `ralph fleet init`: makes or updates the tables of a fleet. `lease` is the flag's text, not yet parsed. */
 export async function initNamedFleet(
   url: string,
   lease: string | undefined,
@@ -22,7 +22,7 @@ export async function initNamedFleet(
 
 function leaseOf(text: string): number {
   const ms = parseDuration(text);
-  // The engine counts it in seconds.
+  // pg-boss counts the lease in seconds.
   const isWhole = ms !== null && ms % 1_000 === 0;
   if (isWhole && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
   throw new UsageError([

@@ -12,8 +12,8 @@ import { type OpenFleet, requireTask } from './on-fleet.ts';
 type LogsWanted = Pick<LogsShown, 'iteration' | 'follow' | 'raw'>;
 
 /**
- * `ralph logs ID` on a fleet: prints the logs that workers have kept. With `follow`, goes on with each further
- * iteration when its log has been kept, until the task ends or a signal comes.
+ * `ralph logs ID` on a fleet: prints the logs that workers have stored. With `follow`, also prints the log of each
+ * further iteration once it is stored, until the task ends or a signal comes.
  */
 export async function fleetLogs(
   fleet: OpenFleet,
@@ -37,7 +37,7 @@ export async function fleetLogs(
   });
 }
 
-/** The bytes of a raw log stay as they came, so that another program can read them. */
+/** Prints the name of the fleet. For a raw log it goes to standard error, so that other programs get only the log. */
 async function head({ queue }: OpenFleet, isRaw: boolean): Promise<void> {
   if (isRaw) say(queue.name);
   else await standardOutlet().write(`${queue.name}\n`);

@@ -11,7 +11,7 @@ import { openFleetAt } from '../worker/open.ts';
 /** A fleet that a command works on. */
 export interface OpenFleet {
   readonly queue: Awaited<ReturnType<typeof openNamed>>;
-  /** What a further command needs to mean the same fleet; empty if a variable names it. */
+  /** The words that a further command needs to work on the same fleet; empty if a variable names it. */
   readonly words: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export async function onFleet<T>(
   }
 }
 
-/** Returns the words by which a further command means the fleet of this flag; none if a variable names it. */
+/** Returns the words with which a further command works on the fleet of this flag; none if a variable names it. */
 export function wordsFor(flag: string | undefined): readonly string[] {
   return flag === undefined ? [] : ['--fleet', shellQuote(withoutPassword(flag))];
 }
@@ -44,7 +44,7 @@ function withoutPassword(url: string): string {
     parsed.searchParams.delete('password');
     return parsed.href;
   } catch {
-    // Nothing is known of its form, so neither is where a password may be.
+    // The text is no URL, so a password may be anywhere in it.
     return 'URL';
   }
 }
@@ -56,12 +56,12 @@ export async function requireTask(fleet: OpenFleet, taskId: string): Promise<Fle
   return facts;
 }
 
-/** How many of the newest tasks are searched for the id that was meant. */
+/** How many of the newest tasks are searched for an id similar to a wrong one. */
 const SUGGESTED_FROM = 200;
 
 /**
- * Returns the error for an id of which the fleet shows no task: its row cannot be read, or there is no such row, and
- * then the error names the id that was probably meant.
+ * Returns the error for an id for which the fleet shows no task: its row cannot be read, or there is none. In the
+ * second case the error names the id that was probably meant.
  */
 export async function unknownFleetTask(
   { queue }: OpenFleet,
@@ -82,19 +82,19 @@ export async function unknownFleetTask(
   );
 }
 
-/** How long a command waits for a database that does not answer. */
+/** How long a command waits for a database that does not answer, in milliseconds. */
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 1_000;
 
-/** How long to wait for a database, and for how long between two attempts, in milliseconds. */
+/** How long to wait for a database, and how long between two attempts, in milliseconds. */
 export interface DatabaseWait {
   readonly patienceMs?: number;
   readonly retryMs?: number;
 }
 
 /**
- * Opens a fleet, and tries it again for 10 s while the database cannot be reached. Rejects with a
- * `FleetError` or a `FleetAwayError`.
+ * Opens a fleet, and retries for 10 s while the database cannot be reached. Rejects with a `FleetError` or a
+ * `FleetAwayError`.
  */
 export async function openNamed(
   url: string,
@@ -110,7 +110,7 @@ export async function openNamed(
   return whenReached(() => open({ url, env: process.env, purpose }), patience);
 }
 
-/** Tries something again for 10 s while the database cannot be reached: it may be starting. */
+/** Repeats `attempt` for 10 s while the database cannot be reached, since it may just be starting. */
 export async function whenReached<T>(
   attempt: () => Promise<T>,
   { patienceMs = PATIENCE_MS, retryMs = RETRY_MS }: DatabaseWait = {},

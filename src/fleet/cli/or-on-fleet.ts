@@ -6,7 +6,7 @@ import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import { onlyOnFleetText } from '../report/fleet-words.ts';
 import { fleetNamed } from './which-fleet.ts';
 
-/** What is asked of a fleet. */
+/** The part of a fleet's methods that is used here. */
 interface AskedFleet {
   /** `fleet HOST/DATABASE`. */
   readonly name: string;
@@ -19,7 +19,7 @@ interface FleetWorld {
   readonly open: (url: string) => Promise<AskedFleet>;
 }
 
-/** What knows the database is loaded only here. */
+/** The modules for the database are loaded only if they are needed. */
 const WORLD: FleetWorld = {
   env: process.env,
   async open(url) {
@@ -29,8 +29,8 @@ const WORLD: FleetWorld = {
 };
 
 /**
- * Carries out a command on a task of a vault. If the vault does not have it, but the fleet of `RALPH_FLEET` does,
- * rejects with a `TaskNotFoundError` that says so, and how a clone gets the result.
+ * Carries out a command on a task of this machine. If the task is not here, but the fleet of `RALPH_FLEET` has it,
+ * rejects with a `TaskNotFoundError` that says so, and how to fetch the result.
  */
 export async function orOnFleet(
   {
@@ -44,7 +44,7 @@ export async function orOnFleet(
   try {
     return await run();
   } catch (error) {
-    // Inside a loop no command asks a fleet.
+    // Commands that run inside a loop never ask a fleet.
     if (!(error instanceof TaskNotFoundError) || env.RALPH_RUN_ID || taskId === undefined) {
       throw error;
     }

@@ -5,7 +5,7 @@ import { fleetStatus, fleetStatusJson } from '../report/fleet-status.ts';
 import { framesOf, type ShowOptions } from './frames.ts';
 import type { OpenFleet } from './on-fleet.ts';
 
-/** `ralph fleet status`: shows workers, queues and accounts, and what a person has to look at. */
+/** `ralph fleet status`: shows workers, queues and accounts, and the warnings that a person has to look at. */
 export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise<number> {
   const terminal = await terminalOf(process.stdout, process.env);
   const frame = async () => {
@@ -24,10 +24,10 @@ export async function showFleet(fleet: OpenFleet, options: ShowOptions): Promise
   return framesOf(frame, options.watch ?? false, standardOutlet());
 }
 
-/** How many tasks in trouble are read, the newest ones, and how many of the newest are searched for unreadable rows. */
+/** How many tasks in trouble are read, and how many tasks are searched for unreadable rows; the newest of each. */
 const TASKS_READ = 500;
 
-/** Reads what a fleet looks like now. */
+/** Reads the present state of a fleet. */
 export async function readPicture({ queue }: Pick<OpenFleet, 'queue'>): Promise<FleetPicture> {
   const [at, workers, accounts, queues, tasks, unreadable] = await Promise.all([
     queue.readClock(),

@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts';
 
 const NAME_CHARS = 128;
 
-/** Returns the name under which a person's request is kept, `user@host` unless `--as` gives another. Throws a `UsageError`. */
+/** Returns the name stored with a person's request: `--as`, or else `user@host`. Throws a `UsageError`. */
 export function personHere(as?: string): string {
   if (as === undefined) return `${systemUser() ?? process.env.USER ?? 'unknown'}@${hostname()}`;
   if (as.trim() !== '' && oneLine(as, NAME_CHARS) === as) return as;

@@ -8,18 +8,18 @@ import { removeRefsOf } from '../worker/prune-origin.ts';
 import type { OpenFleet } from './on-fleet.ts';
 
 interface FleetPrune {
-  /** Milliseconds since a task ended. */
+  /** How long ago a task must have ended to be removed, in milliseconds. */
   readonly ageMs: number;
-  /** As the user wrote it: `30d`. */
+  /** The same as the user wrote it, such as `30d`. */
   readonly olderThan: string;
   readonly dryRun: boolean;
-  /** Leave what the origins have, which may be gone for good. */
+  /** Whether to leave the refs at the origins, which may be gone for good. */
   readonly keepRefs: boolean;
 }
 
 /**
- * `ralph prune` on a fleet: removes tasks that ended long ago, with all that their origins have of them. A paused task
- * is open, and stays. A row that cannot be read leads to no origin.
+ * `ralph prune` on a fleet: removes tasks that ended long ago, with their refs at the origins. A paused task has not
+ * ended, and stays. For a row that cannot be read, no origin is touched.
  */
 export async function fleetPrune(
   { queue }: OpenFleet,
@@ -30,7 +30,7 @@ export async function fleetPrune(
   const old = await queue.tasks({ endedBefore: before, lean: true });
   const unreadable = await queue.unreadable({ endedBefore: before });
   const ids = [...old.map(({ spec }) => spec.task_id), ...unreadable.map(({ taskId }) => taskId)];
-  // The refs go first: a task that is gone has nothing that would lead to them.
+  // The refs are removed first: once the task is removed, nothing leads to them.
   const stillEnded = async ({ spec, ended_at }: FleetTaskFacts): Promise<boolean> =>
     (await queue.task(spec.task_id))?.ended_at === ended_at;
   const staying = dryRun || keepRefs ? [] : await removeRefs(old, process.env, stillEnded);

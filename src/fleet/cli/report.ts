@@ -24,10 +24,10 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
   const tasks = await queue.tasks({ endedSince: span.since });
   const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
   const briefing = await withTaskCopies(async (copies) => {
-    // One task after another, since there may be hundreds.
+    // The checkpoints are read one by one, since there may be hundreds.
     for (const task of tasks) {
       const { spec, fence } = task;
-      // A fleet may have thousands of tasks that nobody has claimed.
+      // A task that was never claimed has no checkpoint or events, and there may be thousands of such tasks.
       if (fence === 0) {
         await copies.add(task, null);
         continue;
@@ -52,7 +52,7 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
   return 0;
 }
 
-/** Returns the note that the end of a task has left, which its status shows. */
+/** Returns the note about a task's end, for which the report names the command that shows it. */
 function notesOf(
   { spec, note, status, exit_reason, ended_at: at }: FleetTaskFacts,
   words: readonly string[],
@@ -63,7 +63,7 @@ function notesOf(
   return [{ file: taskCommand('status', placeInFleet(taskId, words)), taskId, reason, at }];
 }
 
-/** The copy has no driver, so that only the row says whether somebody works on the task. */
+/** Returns a task with the state from its row: its copy does not tell whether a worker runs it. */
 function asInFleet(task: ShownTask, facts: FleetTaskFacts | undefined, at: string): ShownTask {
   if (facts === undefined) return task;
   const { state, status, runBy, finishedAt } = shownFleetTask(facts, at);

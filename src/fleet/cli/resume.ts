@@ -2,7 +2,7 @@ import type { ResumeFlags } from '../../cli/run/plan-resume.ts';
 import { onFleet } from './on-fleet.ts';
 import { fleetResume, wordsToResume } from './steer.ts';
 
-/** `ralph resume ID` on a fleet. It has its own file, so that a run on a vault loads nothing of a fleet. */
+/** `ralph resume ID` on a fleet, in a file of its own, so that a local run does not load the code for fleets. */
 export async function resumeOnFleet(
   url: string,
   options: { readonly fleet?: string },

@@ -23,7 +23,7 @@ import { framesOf, type ShowOptions } from './frames.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
 import { readPicture } from './overview.ts';
 
-/** `ralph status [ID]` on a fleet: shows its open tasks and those that ended last, or one in detail. */
+/** `ralph status [ID]` on a fleet: shows open tasks and those that ended last, or one task in detail. */
 export async function fleetTasks(
   fleet: OpenFleet,
   taskId: string | undefined,
@@ -74,7 +74,7 @@ async function listed({ queue }: OpenFleet): Promise<readonly FleetTaskFacts[]> 
     .toSorted((one, other) => ((one.ended_at ?? '') < (other.ended_at ?? '') ? 1 : -1))
     .slice(0, ENDED_SHOWN);
   const tasks = new Map([...open, ...ended].map((task) => [task.spec.task_id, task]));
-  // The oldest are claimed first, so what runs need not be among the newest.
+  // The oldest tasks are claimed first, so running tasks may be missing among the newest.
   for (const { running } of await queue.workers()) {
     for (const taskId of running) {
       const task = tasks.has(taskId) ? null : await queue.task(taskId);
@@ -113,7 +113,7 @@ const NOWHERE = { state_file: null, log_dir: null } as const;
 
 interface SeenTask {
   readonly detail: TaskDetail;
-  /** The fields of its state, as JSON. */
+  /** The fields of the task's state, as JSON. */
   readonly state: object;
   readonly snapshot: FleetTaskDetail['snapshot'];
 }

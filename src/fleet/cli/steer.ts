@@ -20,15 +20,15 @@ export async function fleetTell(fleet: OpenFleet, taskId: string, text: string):
   return announced(fleet, 'tell', taskId, await fleet.queue.request(taskId, request));
 }
 
-/** `ralph pause ID`: holds a task, after its current iteration if a worker runs it. Does not wait for that. */
+/** `ralph pause ID`: pauses a task; if a worker runs it, after its current iteration. Does not wait for that. */
 export async function fleetPause(fleet: OpenFleet, taskId: string): Promise<number> {
   const request = { kind: 'pause', by: personHere() } as const;
   return announced(fleet, 'pause', taskId, await fleet.queue.request(taskId, request));
 }
 
 /**
- * Returns the task that `ralph resume` means on a fleet, and the limits that it gets. Throws a `UsageError` without an
- * id, and for other flags, since such a task keeps the settings with which it was submitted.
+ * Returns the task that `ralph resume` names on a fleet, and its new limits. Throws a `UsageError` if there is no id,
+ * or for flags other than limits, since the task keeps the other settings with which it was submitted.
  */
 export function wordsToResume(flags: ResumeFlags): FleetResume {
   const { taskId, layer, passthrough, problems, isTrusted } = flags;
@@ -51,7 +51,7 @@ export function wordsToResume(flags: ResumeFlags): FleetResume {
   ]);
 }
 
-/** What `ralph resume` says of a task of a fleet. */
+/** A request of `ralph resume` for a task of a fleet. */
 export interface FleetResume {
   readonly taskId: string;
   readonly limits: Layer;
@@ -70,7 +70,7 @@ export async function fleetResume(
   return announced(fleet, 'resume', taskId, await queue.resume(taskId, changed));
 }
 
-/** How long to wait for a worker: it looks each second, and its agent ends within 5 s. */
+/** How long to wait for a worker to stop: it looks for requests each second, and its agent ends within 5 s. */
 const ENDS_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
@@ -113,7 +113,7 @@ function stoppedText(fleet: OpenFleet, { spec, status, ended_at }: FleetTaskFact
     : `${taskId} ended before the request reached it, and is ${state}\n${next}`;
 }
 
-/** Says what became of a request. Throws an error with an exit code if it was refused. */
+/** Prints what became of a request. Rejects with an error, which has an exit code, if it was refused. */
 export async function announced(
   fleet: OpenFleet,
   act: Steering,

@@ -3,7 +3,7 @@ import { FLEET_VARIABLE } from '../../core/settings/environment.ts';
 import { UsageError } from '../../errors.ts';
 import { fleetUrlProblem, hasPassword } from '../core/fleet-url.ts';
 
-/** The options of a command that say whether it works on a fleet or on a vault. */
+/** The options that decide whether a command works on a fleet or on a vault (the tasks of this machine). */
 export interface FleetOptions {
   readonly fleet?: string;
   readonly vault?: string;
@@ -12,9 +12,9 @@ export interface FleetOptions {
 }
 
 /**
- * Returns the URL of the fleet that a command works on: `--fleet`, or else `RALPH_FLEET`. Returns null for the
- * vault, which `--vault` and `--state-dir` on the command line mean even where the variable is set. Warns of a
- * password in the flag. Throws a `UsageError` for both, for what is no URL, and inside a loop.
+ * Returns the URL of the fleet that a command works on: `--fleet`, or else `RALPH_FLEET`. Returns null for the vault,
+ * which is also meant by `--vault` or `--state-dir` while only the variable is set. Warns of a password in the flag.
+ * Throws a `UsageError` if both are named by flags, for an invalid URL, and inside a loop.
  */
 export function fleetNamed(options: FleetOptions, env: NodeJS.ProcessEnv): string | null {
   const { fleet: flag } = options;
@@ -39,7 +39,7 @@ export function fleetNamed(options: FleetOptions, env: NodeJS.ProcessEnv): strin
   return url;
 }
 
-/** Returns the URL of the fleet for a command that works on nothing else. Throws like `fleetNamed`. */
+/** Returns the URL of the fleet for a command that works only on fleets. Throws a `UsageError` if none is named. */
 export function requireFleet(
   command: string,
   options: Pick<FleetOptions, 'fleet'>,
@@ -53,7 +53,7 @@ export function requireFleet(
   ]);
 }
 
-/** Throws a `UsageError` inside a loop: an agent neither queues tasks nor answers for a person. */
+/** Throws a `UsageError` inside a loop: an agent must neither queue tasks nor answer for a person. */
 export function refuseInsideLoop(env: NodeJS.ProcessEnv): void {
   if (!env.RALPH_RUN_ID) return;
   throw new UsageError([

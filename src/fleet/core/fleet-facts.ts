@@ -12,15 +12,15 @@ export interface WorkerFacts {
   readonly version: string;
   readonly schema: number;
   readonly queues: readonly string[];
-  /** The only accounts for which it claims; null for all. */
+  /** The only accounts whose tasks it claims; null for all. */
   readonly accounts: readonly string[] | null;
   readonly slots: number;
-  /** Why it claims nothing at present, such as a full disk; null if it does. */
+  /** Why the worker claims nothing at present, such as a full disk; null if it claims. */
   readonly idle: string | null;
 }
 
 export interface WorkerSeen extends WorkerFacts {
-  /** The ids of the tasks that it holds. */
+  /** The ids of the tasks that the worker holds. */
   readonly running: readonly string[];
   readonly startedAt: string;
   readonly seenAt: string;
@@ -32,7 +32,7 @@ export interface AccountFacts {
   /** Paused until somebody releases it. */
   readonly isHeld: boolean;
   readonly why: string | null;
-  /** 0: unbounded. */
+  /** How many tasks may run at a time; 0: any number. */
   readonly slots: number;
   readonly running: number;
   readonly waiting: number;
@@ -49,30 +49,30 @@ export interface QueueFacts {
   readonly oldestWaiting: string | null;
 }
 
-/** A row that this `ralph submit` does not write: somebody else has, or a newer ralph. Nothing else of it is used. */
+/** A task whose row was not written by this version of `ralph submit`. No other field of the row is used. */
 export interface UnreadableTask {
   readonly taskId: string;
   readonly endedAt: string | null;
 }
 
-/** What a resume changes of a task. */
+/** What a resume changes in a task. */
 export interface ResumedSettings {
-  /** `updated_at` of the task that they were made from: a task that has changed since is not resumed. */
+  /** The task's `updated_at` when these settings were made: if it has changed since, the task is not resumed. */
   readonly since: string;
-  /** All of its settings. What it was submitted with still decides whether it is the same task. */
+  /** All settings of the task. Its checksum stays, so that a repeated submit still finds the task. */
   readonly settings: FleetSpec['settings'];
-  /** Its checkpoint's packed state, with another end of its time; null if that stays as it is. */
+  /** The packed state of its checkpoint with a new time limit; null if that stays as it is. */
   readonly packed: Uint8Array | null;
 }
 
 /** What became of a request or an answer. */
 export type RequestTaken =
-  /** Left for the worker that runs the task. */
+  /** The request was left for the worker that runs the task. */
   | { readonly kind: 'left'; readonly worker: string; readonly host: string }
-  /** In force at once, since nobody runs the task. */
+  /** The request took effect at once, since no worker runs the task. */
   | { readonly kind: 'done' }
   | { readonly kind: 'unknown-task' }
-  /** The task is in no state in which that means anything; a sentence. */
+  /** The task's state does not allow the request; `why` is a sentence. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /** What a person asks of a task, with the name that the person gave. */
@@ -89,7 +89,7 @@ export interface FleetApproval {
   readonly id: string;
   /** What a person reads: see `report/notes/approval-request.ts`. */
   readonly text: string;
-  /** How long it is open from the database's now, in milliseconds. */
+  /** How long people can answer, in milliseconds from the database's now. */
   readonly expiresInMs: number;
 }
 
@@ -102,7 +102,7 @@ export interface FleetAnswer {
   readonly comment: string | null;
 }
 
-/** A request for an approval as the fleet has it; `answer` is null while it is open. */
+/** A request for an approval as the fleet stores it; `answer` is null until there is one. */
 export interface FleetApprovalFacts extends Omit<FleetApproval, 'expiresInMs'> {
   readonly taskId: string;
   readonly askedAt: string;

@@ -11,10 +11,10 @@ import { isObject } from '../../core/text/is-object.ts';
 import { FLEET_SCHEMA, type FleetSpec } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
-/** How long a task of a fleet waits for a usage limit or an outage by default, since a parked one costs nothing. */
+/** By default, a task of a fleet waits this long for a usage limit or an outage, since a parked task costs nothing. */
 const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
 
-/** Where a task of a fleet works and who takes it: what its settings do not say. */
+/** The fields that say where a task of a fleet works and who takes it; they are not among its settings. */
 export type FleetPlace = Pick<
   FleetSpec,
   'repo' | 'subdir' | 'branch' | 'priority' | 'account' | 'queue'
@@ -28,7 +28,7 @@ export interface ResolvedTask extends SourcedSettings {
   readonly passthrough: readonly string[];
 }
 
-/** Returns settings with the defaults of a fleet in place of those of a run. */
+/** Returns settings in which a fleet's defaults replace those of a local run. */
 export function withFleetDefaults({ settings, sources }: SourcedSettings): SourcedSettings {
   if (sources.maxWait.kind !== 'default') return { settings, sources };
   return { settings: { ...settings, maxWait: FLEET_MAX_WAIT_MS }, sources };
@@ -51,8 +51,8 @@ export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
 }
 
 /**
- * Returns the settings of a task as a layer, for planning a leg: every setting with its source, but none that
- * concerns one machine, even if somebody wrote one into the database. The prompt is in it; `base` is not, since the
+ * Returns the settings of a task as a layer, to plan a worker's run: every setting with its source, except those that
+ * concern one machine, even if somebody wrote them into the database. The prompt is included; `base` is not, since the
  * worker checks it out itself.
  */
 export function specSettings(spec: FleetSpec): Layer {
@@ -61,7 +61,7 @@ export function specSettings(spec: FleetSpec): Layer {
   return layerOf({ ...Object.fromEntries(stored), ...beside }, (name) => sourceIn(spec, name));
 }
 
-/** Returns the settings of a task in the form in which a vault keeps those of a run. */
+/** Returns the settings of a task in the form in which those of a local run are stored. */
 export function storedRunOf({ settings, passthrough, task_type: taskType }: FleetSpec): StoredRun {
   const stored = Object.entries(settings).map(([name, setting]) => [snakeCase(name), setting]);
   return { ...fromStored(Object.fromEntries(stored)), taskType, passthrough, startDir: '/' };
@@ -80,8 +80,8 @@ const SOURCES_BESIDE: Readonly<Partial<Record<SettingName, string>>> = {
 };
 
 /**
- * Returns the content of a task as canonical JSON: the same content is the same text, wherever its settings came
- * from. A setting that is at its default is left out, so that a later release with more settings writes the same.
+ * Returns the content of a task as canonical JSON: equal content gives equal text, wherever the settings came from.
+ * Settings with their default value are left out, so that a later release with more settings gives the same text.
  */
 export function specContent(spec: FleetSpec): string {
   const { schema, settings, ...others } = spec;
@@ -98,7 +98,7 @@ export function specContent(spec: FleetSpec): string {
 const TEXTS = ['task_id', 'prompt', 'task_type', 'repo', 'branch', 'account', 'queue'];
 const TEXTS_OR_NULL = ['base', 'subdir', 'setup'];
 
-/** Whether data from a database is a spec; what its texts say is not judged. */
+/** Whether data from a database has the form of a spec; the content of its texts is not checked. */
 export function isFleetSpec(data: unknown): data is FleetSpec {
   if (!isObject(data) || !isObject(data.settings)) return false;
   return (
@@ -121,7 +121,7 @@ function isSubmitted(stored: unknown): boolean {
   );
 }
 
-/** A setting holds a list of checks, and a check two texts. What is nested without an end cannot be written as JSON. */
+/** How deep a stored setting may be nested: enough for a list of checks, and never too deep to be written as JSON. */
 const LEVELS = 4;
 
 function isShallow(value: unknown, levels: number): boolean {

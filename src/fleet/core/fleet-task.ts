@@ -8,15 +8,15 @@ import type { Status } from '../../core/task/task-state.ts';
  */
 export const FLEET_SCHEMA = 1;
 
-/** What a task of a fleet is: everything that a worker on any machine needs to run it. */
+/** A task of a fleet: everything that a worker on any machine needs to run it. */
 export interface FleetSpec {
   readonly schema: number;
   readonly task_id: string;
   readonly prompt: string;
   readonly task_type: string;
-  /** Every setting of the task, by its name in camelCase, so that no worker's defaults count. */
+  /** Every setting of the task by its name in camelCase, so that no worker's own defaults are used. */
   readonly settings: Readonly<Partial<Record<SettingName, StoredSetting>>>;
-  /** What is passed to the agent unchanged. */
+  /** Arguments that are passed to the agent unchanged. */
   readonly passthrough: readonly string[];
   /** The repository's URL, without credentials. */
   readonly repo: string;
@@ -35,12 +35,12 @@ export interface FleetSpec {
 }
 
 /**
- * Why a leg ended before its task did, and what it waits for. When a leg parks, `inMs` counts from the database's now,
- * and wins over `until`, since the clocks of the hosts differ; without it, `until` is an instant of somebody else, such
- * as the reset of a usage limit. What the fleet keeps has `until` alone, by the database's clock.
+ * What a task waits for after a worker's run of it (a leg) has ended without ending the task. A leg that parks may give
+ * `inMs`, which counts from the database's now and wins over `until`, since the hosts' clocks differ. Otherwise `until`
+ * is given by a service, such as the reset of a usage limit. The fleet stores only `until`.
  */
 export type Parking =
-  /** A usage limit, an outage, or a wait of the loop's own. `account`: nobody claims for its account until then. */
+  /** A usage limit, an outage, or a wait of the loop itself. `account`: no worker claims for its account until then. */
   | {
       readonly kind: 'wait';
       readonly until: string;
@@ -49,39 +49,39 @@ export type Parking =
     }
   /** A person is asked; `until` is when the request expires. */
   | { readonly kind: 'approval'; readonly until: string; readonly inMs?: number }
-  /** Another worker may go on at once: this one drains, is full, or the leg is old. */
+  /** Another worker may continue at once: this one stops or is full, or its leg has lasted too long. */
   | { readonly kind: 'handover'; readonly why: string };
 
-/** One line of `ralph status --fleet`: what the rows say of a task without its checkpoint. */
+/** What a task's row says without its checkpoint, as in one line of `ralph status --fleet`. */
 export interface FleetTaskFacts {
   readonly spec: FleetSpec;
   readonly status: Status;
-  /** Why, in the words of the state (`exit_reason`); null while it is open. */
+  /** Why the task ended, as the state's `exit_reason`; null while it is open. */
   readonly exit_reason: string | null;
   readonly exit_code: number | null;
   /** One line for people; null if there is nothing to say. */
   readonly warning: string | null;
-  /** How often it was claimed; the fence of the newest claim. */
+  /** How often the task was claimed, which is the fence of its newest claim. */
   readonly fence: number;
-  /** Claims since an agent last came to its end, or an iteration was counted. */
+  /** How many claims there were since an agent last came to its end, or an iteration was counted. */
   readonly claims_without_iteration: number;
   /** The hosts of these claims. */
   readonly hosts: readonly string[];
-  /** How often it was parked since an iteration was counted, or somebody resumed it. */
+  /** How often the task was parked since an iteration was last counted, or somebody resumed it. */
   readonly parks_without_iteration: number;
-  /** Who works on it now; null if nobody does. */
+  /** The worker that runs the task now; null if none does. */
   readonly worker: string | null;
   readonly host: string | null;
-  /** What it waits for; null if it runs, is queued, or has ended. */
+  /** What the task waits for; null if it runs, is queued, or has ended. */
   readonly parked: Parking | null;
-  /** Held by `ralph pause`, until `ralph resume`. */
+  /** Whether `ralph pause` holds the task until `ralph resume`. */
   readonly paused: boolean;
   readonly not_before: string | null;
   readonly iterations: number;
   readonly cost_usd: number;
   /** The commit from which the task began; null before the first claim. */
   readonly base_commit: string | null;
-  /** Where the branch was left by the task; null if it was never moved. */
+  /** The commit to which the task last moved its branch; null if it never did. */
   readonly branch_commit: string | null;
   /** The commit of the result, and the ref that has it; null before the end. */
   readonly result_commit: string | null;

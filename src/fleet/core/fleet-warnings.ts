@@ -18,7 +18,7 @@ export interface FleetView {
   readonly unreadable: readonly UnreadableTask[];
 }
 
-/** Something that a person has to look at, since the fleet does not fix it by itself. */
+/** Something that a person has to look at, since the fleet cannot fix it by itself. */
 export type FleetWarning =
   /** A queue has tasks, but no living worker takes them. */
   | { readonly kind: 'no-worker'; readonly queue: string; readonly tasks: number }
@@ -29,14 +29,14 @@ export type FleetWarning =
       readonly tasks: number;
       readonly schema: number;
     }
-  /** Workers live, but each of them claims for other accounts only. */
+  /** There are living workers, but all of them claim only for other accounts. */
   | { readonly kind: 'no-worker-for-account'; readonly account: string; readonly tasks: number }
   | {
       readonly kind: 'silent';
       readonly worker: string;
       readonly host: string;
       readonly forMs: number;
-      /** The ids of the tasks that it had. */
+      /** The ids of the tasks that the worker held. */
       readonly running: readonly string[];
     }
   /** A living worker claims nothing at present. */
@@ -48,7 +48,7 @@ export type FleetWarning =
     }
   | { readonly kind: 'versions'; readonly versions: readonly string[] }
   | { readonly kind: 'waits-long'; readonly queue: string; readonly forMs: number }
-  /** Nobody claims for the account; `until` is null until somebody releases it. */
+  /** No worker claims for the account; `until` is null if that lasts until somebody resumes the account. */
   | {
       readonly kind: 'account-paused';
       readonly account: string;
@@ -65,24 +65,24 @@ export type FleetWarning =
     }
   | { readonly kind: 'parked-again'; readonly taskId: string; readonly parks: number }
   | { readonly kind: 'failed'; readonly taskIds: readonly string[] }
-  /** Their rows are not of `ralph submit`: somebody else has written to the database. */
+  /** `ralph submit` did not write the rows of these tasks: somebody else has written to the database. */
   | { readonly kind: 'unreadable'; readonly taskIds: readonly string[] };
 
-/** What is known of a fleet, together with what follows from it. */
+/** The state of a fleet, and the warnings that follow from it. */
 export interface FleetPicture {
   readonly view: FleetView;
   readonly warnings: readonly FleetWarning[];
-  /** The ids of workers that nobody has heard of for more than a lease. */
+  /** The ids of workers that have sent no beat for more than a lease. */
   readonly silent: ReadonlySet<string>;
-  /** The names of accounts for which nobody claims. */
+  /** The names of paused accounts, for which no worker claims. */
   readonly paused: ReadonlySet<string>;
 }
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A task that was claimed so often without a finished attempt is probably passed from worker to worker. */
+/** A task with this many claims but no finished attempt is probably passed from worker to worker. */
 const CLAIMS_SUSPECT = 3;
-/** A task that was parked so often without a counted iteration probably never gets through one. */
+/** A task that was parked this often without a counted iteration probably never gets through one. */
 const PARKS_SUSPECT = 3;
 
 /** Returns what `ralph fleet status` shows. */
@@ -121,12 +121,12 @@ export function concerns(warning: FleetWarning, task: FleetTaskFacts): boolean {
   }
 }
 
-/** Whether a worker was heard of within one lease. */
+/** Whether a worker has sent a beat within one lease. */
 function isAlive(worker: WorkerSeen, { at, leaseMs }: FleetView): boolean {
   return msBetween(worker.seenAt, at) <= leaseMs;
 }
 
-/** Returns what a person has to look at, with what stops most tasks first. */
+/** Returns the warnings for a person, with what stops most tasks first. */
 function fleetWarnings(view: FleetView): readonly FleetWarning[] {
   const alive = view.workers.filter((worker) => isAlive(worker, view));
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
@@ -175,7 +175,7 @@ function untaken(
   return isKnown ? [] : [{ kind: 'unknown-schema', queue: name, tasks, schema }];
 }
 
-/** Warns of an account whose tasks no living worker can take. Without any, that is said of the queues. */
+/** Warns of an account whose tasks no living worker can take. Without any living worker, the queues have a warning. */
 function untakenAccount(
   { name, waiting, parked }: AccountFacts,
   alive: readonly WorkerSeen[],
@@ -193,7 +193,7 @@ function pausedAccount(account: AccountFacts, at: string): readonly FleetWarning
   return [{ kind: 'account-paused', account: name, until, why }];
 }
 
-/** Whether nobody claims for the account at the instant `at`. */
+/** Whether the account is paused at the instant `at`. */
 function isPaused({ isHeld, pausedUntil }: AccountFacts, at: string): boolean {
   return isHeld || (pausedUntil !== null && msBetween(at, pausedUntil) > 0);
 }

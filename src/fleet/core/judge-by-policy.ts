@@ -13,8 +13,8 @@ import { legProblems, placeProblems } from './spec-problems.ts';
 import { isSandboxed, type WorkerPolicy } from './worker-policy.ts';
 
 /**
- * Returns why a worker must not run a task, as one sentence with the key of the policy and the value that breaks it;
- * null if it may. It also refuses what no worker takes: a task may have come to the database without `ralph submit`.
+ * Returns why a worker must not run a task, as one sentence with the policy's key and the value that breaks it; null if
+ * it may. Also refuses tasks that no worker takes, since one may have come to the database without `ralph submit`.
  */
 export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | null {
   if (!isFleetSpec(spec)) return 'The task in the database was not written by ralph submit.';
@@ -55,7 +55,7 @@ function judgeAgents(
     : refusal('agents', `--judge ${judge.agent}`, listed(agents));
 }
 
-/** These run as the worker's user, on files of the agent: no sandbox would hide anything from a test script. */
+/** Refuses commands that run outside of the sandbox, as the worker's user, on files that the agent has changed. */
 function judgeOutside({ after, onEnd }: Settings, policy: WorkerPolicy): string | null {
   const flag = after !== null ? '--after' : onEnd !== null ? '--on-end' : null;
   if (flag === null || !isSandboxed(policy)) return null;
@@ -160,7 +160,7 @@ function judgeLimits(settings: Settings, policy: WorkerPolicy): string | null {
   return null;
 }
 
-/** Splits `Edit,Bash(git log:*)` at the commas that stand outside of parentheses. */
+/** Splits `Edit,Bash(git log:*)` at the commas outside of parentheses. */
 function toolsIn(text: string): readonly string[] {
   const tools = [''];
   let depth = 0;

@@ -1,12 +1,12 @@
 import { shownPath } from '../../core/snapshots/shown-path.ts';
 import { firstFew } from '../../core/text/untrusted-text.ts';
 
-/** Returns some of the paths as people read them. `names` have one character for each byte. */
+/** Returns the first few paths in readable form. In `names`, each character stands for one byte. */
 export function somePaths(names: readonly string[]): string {
   return firstFew(names, shownPath);
 }
 
-/** Says what an agent has left that the result of its task does not have; null if nothing is missing. */
+/** Says which files the agent has left are missing in the task's result; null if none are. */
 export function leftSentence(names: readonly string[]): string | null {
   if (names.length === 0) return null;
   return `The result does not have ${somePaths(names)}: ralph leaves out untracked files that look like secrets, repositories inside the tree, files above --snapshot-limit and what git cannot take.`;

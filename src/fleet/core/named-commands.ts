@@ -4,7 +4,7 @@ import type { StoredSetting } from '../../core/settings/stored-run.ts';
 import type { FleetSpec } from './fleet-task.ts';
 import type { WorkerPolicy } from './worker-policy.ts';
 
-/** The settings that name one command, beside `--verify` and `--setup`. */
+/** The settings that hold a single command, besides `--verify` and `--setup`. */
 export const COMMANDS_OF_TASK = settingsWith({ rescue: 'program', fleet: 'stored' }).filter(
   (name) => name !== 'verify',
 );
@@ -16,8 +16,8 @@ export function commandNamed(text: string, { commands }: WorkerPolicy): string |
 }
 
 /**
- * Returns a task with the command lines of a policy in place of their names. It is for a task that the policy
- * allows: a name that the policy does not have stays.
+ * Returns a task in which names such as `@test` are replaced with the policy's command lines. It is meant for a task
+ * that the policy allows: unknown names stay as they are.
  */
 export function withNamedCommands(spec: FleetSpec, policy: WorkerPolicy): FleetSpec {
   if (typeof policy.commands === 'string') return spec;

@@ -1,11 +1,11 @@
 import { parseDuration } from '../../core/settings/duration.ts';
 
-/** A time with its zone; seconds and their fractions may be left out. */
+/** Matches a time with its zone; seconds and their fractions may be missing. */
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?\s?(?:[Zz]|[+-]\d\d:?\d\d)$/;
 
 /**
- * Reads when a task may be claimed at the earliest. Returns an ISO instant in UTC for a time, milliseconds for a
+ * Reads the earliest time at which a task may be claimed. Returns an ISO instant in UTC for a time, milliseconds for a
  * duration from now, or null if the text is neither.
  */
 export function readNotBefore(text: string): string | number | null {
@@ -20,14 +20,14 @@ export function readNotBefore(text: string): string | number | null {
     .replace(/z$/, 'Z')
     .replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
   const at = new Date(iso);
-  // Some days that no month has are taken for one of the next month.
+  // `Date` takes a day such as February 30 for one of the next month, so the day is tested, too.
   const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   return isStorable(at) && Number(day) <= lastDay ? at.toISOString() : null;
 }
 
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Whether the tables of a fleet take this instant. */
+/** Whether the tables of a fleet can store this instant. */
 function isStorable(at: Date): boolean {
   return at.getTime() >= 0 && at.getTime() <= LATEST_MS;
 }

@@ -1,17 +1,17 @@
 import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
 
-/** Of the older snapshots every tenth stays. */
+/** Of the older snapshots, every tenth is kept. */
 const EACH = 10;
 
-/** Returns how the refs of a task at the origin begin. */
+/** Returns the prefix of a task's refs at the origin. */
 export function originRefs(taskId: string): string {
   return `refs/ralph/${taskId}/`;
 }
 
 /**
- * Returns those of a task's refs at the origin that are dropped: of the snapshots older than the newest 200 all but
- * the first and every tenth. A result stays. Snapshots are called `<iteration>.<fence>.<number>`: a later leg
- * has a higher fence, and its numbers count up.
+ * Returns the refs of a task at the origin that are to be removed: the snapshots before the newest 200, except for the
+ * first and every tenth. Results stay. A snapshot's name is `<iteration>.<fence>.<number>`: each later run of the task
+ * by a worker has a higher fence, and counts its own numbers up.
  */
 export function thinnedAtOrigin(refs: readonly string[]): readonly string[] {
   const snapshots = refs

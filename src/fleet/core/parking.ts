@@ -5,15 +5,15 @@ import type { Parking } from './fleet-task.ts';
 
 /** What is known of a task besides its state. */
 interface ParkingFacts {
-  /** ISO instant; for an approval by the database's clock, by which the leg is woken when it expires. */
+  /** The current instant in ISO form; for an approval by the database's clock, by which the request expires. */
   readonly now: string;
-  /** Whether the approval that it waited for is answered: then it goes on. */
+  /** Whether the approval that the task waited for is answered, so that it goes on. */
   readonly isAnswered: boolean;
-  /** When the approval expires, as the fleet has it: each resume renews the state's own instant. */
+  /** When the approval expires according to the fleet, where each resume renews that; the state is not renewed. */
   readonly expiresAt?: string | null;
 }
 
-/** Returns what a task waits for so long that its leg ends; null if the leg goes on. */
+/** Returns what a task waits for if the wait is so long that the worker parks it; null if its run goes on. */
 export function parkingOf({ step, task }: LoopState, facts: ParkingFacts): Parking | null {
   const { now, isAnswered } = facts;
   if (step.kind === 'waiting' && task.wait !== null) {
@@ -32,14 +32,14 @@ export function parkingOf({ step, task }: LoopState, facts: ParkingFacts): Parki
   return inMs <= 0 ? null : { kind: 'approval', until, inMs };
 }
 
-/** How long an account rests whose limit has no known reset, in milliseconds. */
+/** How long an account rests if the reset of its limit is unknown, in milliseconds. */
 const UNKNOWN_RESET_MS = 30 * 60_000;
-/** No limit is longer than a week, whatever an agent reports. Milliseconds. */
+/** The longest rest of an account, in milliseconds: no limit is longer than a week, whatever an agent reports. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 
 /**
- * Returns until when an account rests that is at its limit; `resetsAt` is when the service resets it, null if that is not
- * known. A reset is an instant of the service, and stays that whatever the clock of this host says.
+ * Returns the end of the rest of an account at its limit. `resetsAt` is when the service resets the limit; null if that
+ * is unknown. Such an instant is used as it is, even if this host's clock is wrong.
  */
 export function restUntil(
   resetsAt: string | null,
@@ -52,7 +52,7 @@ export function restUntil(
   return leftMs > LONGEST_REST_MS ? rest(LONGEST_REST_MS) : { until: resetsAt };
 }
 
-/** Returns the approval that people are asked for: its request is written, and no decision is in the state. */
+/** Returns the approval that people are being asked for: the request is written, and the state has no decision yet. */
 export function askedFor({ task: { approval } }: Pick<LoopState, 'task'>): Approval | null {
   if (approval === null || approval.there_before === null) return null;
   return approval.decision === null ? approval : null;

@@ -8,19 +8,19 @@ export function isBranchName(name: string): boolean {
   return name !== '' && name !== '@' && name !== 'HEAD' && !REFUSED.test(name);
 }
 
-/** What the id of a task in a fleet has to be, in addition to that of any task. */
+/** The rule for a task's id in a fleet, in addition to that for any task. */
 const REF_RULE = 'in a fleet also a valid name in git: no .., not ending in a dot or in .lock';
 
 /** Returns what is wrong with the id of a task in a fleet, as a sentence; null if nothing is. */
 export function fleetTaskIdProblem(taskId: string, where = '--task-id'): string | null {
-  // The id is a part of the names of branches and refs.
+  // The id becomes a part of the names of branches and refs.
   if (isTaskId(taskId) && isBranchName(taskId)) return null;
   return `${where} expects ${TASK_ID_RULE}; ${REF_RULE}; found '${taskId}'.`;
 }
 
 /**
- * Returns what is wrong with the ref at which a task begins, as a sentence; null if nothing is. It may be all that
- * names a commit, such as a tag, `main~2` or the beginning of a hash.
+ * Returns what is wrong with the ref at which a task begins, as a sentence; null if nothing is. Any expression for one
+ * commit is allowed, such as a tag, `main~2` or the beginning of a hash.
  */
 export function baseProblem(base: string, where = '--base'): string | null {
   if (base !== '' && !/^-|[\p{Cc} :?*[\\]|\.\./u.test(base)) return null;

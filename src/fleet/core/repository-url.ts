@@ -1,26 +1,26 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 
-/** The address of a repository, taken apart. */
+/** The parts of a repository's address. */
 type Repository =
-  /** `https://HOST/PATH`, and the same with `ssh` and `git`. */
+  /** `https://HOST/PATH`, or the same with `ssh` or `git`. */
   | { readonly kind: 'https' | 'ssh' | 'git'; readonly host: string; readonly path: string }
   /** `USER@HOST:PATH`, which is ssh. */
   | { readonly kind: 'scp'; readonly host: string; readonly path: string }
-  /** A path of the worker, or the same as `file://`. */
+  /** A path on the worker's machine, plain or as `file://`. */
   | { readonly kind: 'path' | 'file'; readonly host: ''; readonly path: string };
 
 const EXPECTED = 'a repository such as https://HOST/PATH, ssh://HOST/PATH or USER@HOST:PATH';
 
 /**
- * Returns why no worker clones from this address under any policy; null if nothing is wrong with it. It is half a
- * sentence without the address, which may hold a password.
+ * Returns why no worker clones from this address, whatever its policy; null if nothing is wrong. It is half a sentence
+ * without the address, which may hold a password.
  */
 export function repositoryProblem(url: string): string | null {
   const read = repositoryOf(url);
   return 'problem' in read ? read.problem : null;
 }
 
-/** Whether a policy allows a repository. Without patterns it allows all of https, ssh and git. */
+/** Whether a policy allows a repository. Without patterns, all https, ssh and git addresses are allowed. */
 export function isRepositoryAllowed(url: string, patterns: readonly string[] | null): boolean {
   const read = repositoryOf(url);
   if ('problem' in read) return false;
@@ -30,21 +30,21 @@ export function isRepositoryAllowed(url: string, patterns: readonly string[] | n
 
 /** Returns what is wrong with a pattern of a policy, as half a sentence; null if nothing is. */
 export function patternProblem(pattern: string): string | null {
-  // A star is like any other character here.
+  // A star needs no rule of its own: it is allowed like any other character.
   return repositoryProblem(pattern);
 }
 
 function isMatch(found: Repository, pattern: string): boolean {
   const wanted = repositoryOf(pattern);
   if ('problem' in wanted || wanted.kind !== found.kind) return false;
-  // Without a user in the pattern, each user may be in the address.
+  // If the pattern has no user, the address may have any.
   const host = wanted.host.includes('@') ? found.host : found.host.replace(/^[^@]*@/, '');
   const isHost = matches(host.toLowerCase(), wanted.host.toLowerCase(), '[^/@:]*');
-  // A pattern of a whole host has no path.
+  // A pattern without a path allows the whole host.
   return isHost && (wanted.path === '' || matches(found.path, wanted.path, '.*'));
 }
 
-/** Whether a text matches a pattern, in which a star stands for `star`. */
+/** Whether a text matches a pattern in which each `*` stands for the regular expression `star`. */
 function matches(text: string, pattern: string, star: string): boolean {
   const source = pattern
     .split('*')
@@ -63,7 +63,7 @@ function repositoryOf(url: string): Repository | { readonly problem: string } {
   if (host === '' || path === '') {
     return { problem: `expects ${EXPECTED}, or an absolute path of the worker` };
   }
-  // Git would take the scheme for the name of a host, and so would a pattern.
+  // In `https:PATH`, git would take `https` for the name of a host, and so would a pattern.
   if (/^(?:file|https?)$/i.test(host)) return { problem: `expects ${host.toLowerCase()}://` };
   return isFlagLike(host) ? { problem: DASH } : { kind: 'scp', host, path };
 }
@@ -72,7 +72,7 @@ function byScheme(scheme: string, rest: string): Repository | { readonly problem
   const slash = rest.indexOf('/');
   const host = slash === -1 ? rest : rest.slice(0, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
-  // Git decodes them after a pattern was held against the address as it is written.
+  // Git decodes such characters only after the pattern was compared with the encoded address.
   if (host.includes('%')) return { problem: 'must have no % in its user and host' };
   if (/%(?:2e|2f|5c|[01][\da-f]|7f)/i.test(path)) {
     return { problem: 'must not encode dots, slashes and control characters in its path' };
@@ -99,22 +99,22 @@ function isFlagLike(host: string): boolean {
 function generalProblem(url: string): string | null {
   if (url.trim() === '') return `expects ${EXPECTED}; found an empty text`;
   if (url.startsWith('-')) return DASH;
-  // `ext::` and its like run a program.
+  // Helpers such as `ext::` run a program.
   if (/^[\w+.-]+::/.test(url)) return 'must not name a helper of git, such as ext::';
   if (/[\p{Cc} \\]/u.test(url)) {
     return 'must have no spaces, control characters and backslashes';
   }
-  // For curl the host ends there, for a pattern it would not.
+  // curl ends the host at these characters, but the patterns do not.
   if (/[?#]/.test(url)) return 'must have no ? and no #';
   if (hasPassword(url)) {
     return "must not have a password in it; the worker's own git has the credentials";
   }
-  // Git and curl would resolve them, and so leave the folder that a pattern names.
+  // Git and curl would resolve `..`, which could lead out of the folder that a pattern allows.
   if (/(?:^|[/:])(?:\.|%2e){2}(?:\/|$)/i.test(url)) return 'must not have .. in its path';
   return null;
 }
 
-/** Whether there is a password, or a token in the place of a user. */
+/** Whether the address holds a password, or a token in place of a user. */
 function hasPassword(url: string): boolean {
   const [, user] = /^\w+:\/\/([^/]*)@/.exec(url) ?? [];
   if (user !== undefined && /:|%3a/i.test(user)) return true;

@@ -11,19 +11,19 @@ import { legProblems } from './spec-problems.ts';
 /** The settings of a task after a resume that changes its limits. */
 export interface ResumedSpec {
   readonly settings: FleetSpec['settings'];
-  /** What its time limit gets, in milliseconds; negative if it gets shorter. */
+  /** How much longer the time limit gets, in milliseconds; negative if it gets shorter. */
   readonly moreMs: number;
-  /** One sentence each. */
+  /** What is wrong, one sentence each. */
   readonly problems: readonly string[];
 }
 
-/** Whether a resume may change a setting of a task of a fleet: its limits, and nothing that says what it does. */
+/** Whether a resume may change a setting of a fleet's task: only its limits, and not what the task does. */
 export function isResumable(name: SettingName): boolean {
   const { group, resume, fleet } = SETTINGS[name];
   return group === 'Limits' && resume !== 'fixed' && fleet === 'stored';
 }
 
-/** Applies the flags of a resume. `+5` adds 5 to what the task has used by its state. */
+/** Applies the flags of a resume. A limit such as `+5` is added to what `task` says the task has used. */
 export function resumedSpec(spec: FleetSpec, flags: Layer, task: TaskState): ResumedSpec {
   const stored = storedRunOf(spec);
   const { run, problems } = overrideSettings(stored, flags, task);

@@ -7,12 +7,12 @@ import type { FleetSpec } from './fleet-task.ts';
 import { baseProblem, fleetTaskIdProblem, isBranchName } from './ref-names.ts';
 import { repositoryProblem } from './repository-url.ts';
 
-/** How the problems name a value: `--repo`, or `repo` in a line of a batch. */
+/** Returns how a problem names a flag: `--repo`, or `repo` in a line of a batch. */
 export type Naming = (flag: string) => string;
 
 const AS_FLAG: Naming = (flag) => flag;
 
-/** Returns what no worker takes under any policy, one sentence each. */
+/** Returns what is wrong with a task for every worker, whatever its policy, one sentence each. */
 export function placeProblems(
   spec: Omit<FleetSpec, 'settings'>,
   named: Naming = AS_FLAG,
@@ -24,7 +24,7 @@ export function placeProblems(
   if (id !== null) problems.push(id);
   const base = spec.base === null ? null : baseProblem(spec.base, named('--base'));
   if (base !== null) problems.push(base);
-  // The default contains the id, whose problem is listed already.
+  // The default branch contains the id, so a bad id is reported only once.
   if (id === null && !isBranchName(spec.branch)) {
     problems.push(
       `${named('--branch')} expects a name that git takes for a branch, such as fix/login; found '${spec.branch}'.`,
@@ -50,32 +50,32 @@ export function placeProblems(
   return problems;
 }
 
-/** Whether this may be the name of a queue. */
+/** Whether a text is a valid name for a queue. */
 export function isQueueName(name: string): boolean {
   return /^[a-z0-9-]{1,40}$/.test(name);
 }
 
-/** Returns the refusal of a name that no queue has. */
+/** Returns the sentence that refuses an invalid name for a queue. */
 export function queueProblem(name: string, where = '--queue'): string {
   return `${where} expects 1 to 40 characters of a-z 0-9 -; found '${name}'.`;
 }
 
-/** Whether this may be the name of an account. */
+/** Whether a text is a valid name for an account. */
 export function isAccountName(name: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,63}$/.test(name);
 }
 
-/** Returns the refusal of a name that no account has. */
+/** Returns the sentence that refuses an invalid name for an account. */
 export function accountProblem(name: string, where = '--account'): string {
   return `${where} expects 1 to 64 characters of A-Z a-z 0-9 . _ @ + -, beginning with a letter, a digit or _; found '${name}'.`;
 }
 
-/** The settings that name files of the work tree. */
+/** The settings that name files in the work tree. */
 const PATHS = settingsWith({ fleet: 'path' });
 
 /**
- * Returns what no leg can do of the settings of a task, one sentence each: paths that lead out of its clone, and an
- * iteration that lasts longer than a leg, which would be repeated for ever.
+ * Returns which settings no worker's run of the task (leg) could follow, one sentence each: paths that lead out of its
+ * clone, and an iteration longer than a leg, which would be repeated for ever.
  */
 export function legProblems(
   settings: Pick<Settings, (typeof PATHS)[number] | 'iterationTimeout'>,
@@ -100,13 +100,13 @@ export function legProblems(
 }
 
 function leavesTree(path: string): boolean {
-  // A glob can have further paths within braces and brackets.
+  // A glob may contain further paths in braces and brackets.
   return /(?:^!?|[{,(|])[/~]|(?:^!?|[/{,(|])\.\.(?:[/},)|]|$)/.test(path);
 }
 
 /** Returns the key of a text that PostgreSQL cannot store; null if there is no such text. */
 export function unstorableText(value: unknown, key = ''): string | null {
-  // NUL, and half of a pair of surrogates.
+  // This finds NUL, and half of a surrogate pair.
   if (typeof value === 'string') return /\0|\p{Cs}/u.test(value) ? key : null;
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, each] of Object.entries(value)) {
@@ -117,8 +117,8 @@ export function unstorableText(value: unknown, key = ''): string | null {
 }
 
 /**
- * Whether `ralph submit` may have written a spec. Any other is counted and named, but it is not shown, and leads to no
- * file and no origin.
+ * Whether `ralph submit` may have written a spec. A task with any other spec is only counted and named: its spec is not
+ * shown, and leads to no file and no origin.
  */
 export function isReadableSpec(spec: FleetSpec): boolean {
   return isFleetSpec(spec) && placeProblems(spec).length === 0;

@@ -2,7 +2,7 @@ import { inGroup, type SubmitRow } from '../../core/settings/rows/setting-row.ts
 import type { Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, snakeCase } from '../../core/settings/settings.ts';
 
-/** The settings of `ralph submit`: its own, and those of a run that mean something else there. */
+/** The settings of `ralph submit`: its own, and those of a local run that mean something else here. */
 export const SUBMIT_SETTINGS = inGroup('The fleet', {
   fleet: {
     argument: 'URL',
@@ -92,12 +92,12 @@ export type SubmitSettingName = keyof typeof SUBMIT_SETTINGS;
 /** The settings of `ralph submit` from one source. */
 export type SubmitLayer = Readonly<Partial<Record<SubmitSettingName, Written>>>;
 
-/** Whether a setting stands in the line of a task, where `--batch` submits several. */
+/** Whether a setting can stand in a line of `--batch`. */
 function isOfLine({ fleet }: SubmitRow): boolean {
   return fleet === 'stored' || fleet === 'path' || fleet === 'beside';
 }
 
-/** The keys of a line of `--batch`, and what they set. */
+/** The keys of a line of `--batch`, each with the name of its setting. */
 export const BATCH_KEYS: ReadonlyMap<string, string> = new Map(
   Object.entries<SubmitRow>({ ...SETTINGS, ...SUBMIT_SETTINGS }).flatMap(([name, row]) =>
     isOfLine(row) ? [[snakeCase(name), name]] : [],

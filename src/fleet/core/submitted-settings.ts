@@ -1,6 +1,6 @@
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 
-/** Returns why `ralph submit` does not take a setting, and what to do; null if it takes it. */
+/** Returns why `ralph submit` does not take a setting, and what to do instead; null if it takes the setting. */
 export function whyNotSubmitted(name: SettingName): string | null {
   const { fleet } = SETTINGS[name];
   return typeof fleet === 'string' ? null : fleet.not;

@@ -16,21 +16,21 @@ import { patternProblem } from './repository-url.ts';
 
 /** What a worker allows the tasks that it takes. */
 export interface WorkerPolicy {
-  /** Patterns of the repositories; null: all of https, ssh and git. */
+  /** Patterns of the allowed repositories; null: every https, ssh and git address. */
   readonly repos: readonly string[] | null;
   readonly agents: readonly AgentName[];
-  /** Command lines by the name under which a task uses them, as in `--verify @test`. */
+  /** The allowed command lines, each by the name that tasks use, as in `--verify @test`. */
   readonly commands: 'none' | 'any' | ReadonlyMap<string, string>;
   readonly permissionModes: readonly string[];
   readonly allowedTools: 'any' | readonly string[];
   readonly skipPermissions: boolean;
-  /** Whether a task may pass words to the agent. */
+  /** Whether a task may pass arguments to the agent. */
   readonly agentArguments: boolean;
-  /** Null: no ceiling. */
+  /** The highest limit that a task may have; null: any. */
   readonly maxIterations: number | null;
   readonly timeoutMs: number | null;
   readonly maxCostUsd: number | null;
-  /** The sandbox in which the worker runs each task. */
+  /** The settings of the sandbox in which the worker runs each task. */
   readonly sandbox: Layer;
 }
 
@@ -56,7 +56,7 @@ export function isSandboxed({ sandbox }: WorkerPolicy): boolean {
 
 type Read = { readonly value: unknown } | { readonly problem: string };
 
-/** The keys of a policy, each with its field and what reads its value. */
+/** The keys of a policy, each with its field in `WorkerPolicy` and the function that reads its value. */
 const KEYS: Readonly<Record<string, readonly [keyof WorkerPolicy, (written: unknown) => Read]>> = {
   repos: ['repos', readRepos],
   agents: ['agents', (written) => parsed({ kind: 'choices', choices: AGENT_NAMES }, written)],
@@ -119,7 +119,7 @@ function parsed(type: SettingKind, written: unknown): Read {
   return { value: [...new Set(read.value)] };
 }
 
-/** Only true or false: a text in its place may be meant otherwise. */
+/** Accepts only true and false: a text such as "no" could be meant otherwise. */
 function readSwitch(written: unknown): Read {
   return typeof written === 'boolean'
     ? { value: written }

@@ -3,12 +3,12 @@ import { UsageError } from '../../errors.ts';
 import { isAccountName } from '../core/spec-problems.ts';
 import { readOwnFile } from './own-file.ts';
 
-/** The environment of the agents of each account, by the name of the account. */
+/** The environment variables for the agents of each account, by the account's name. */
 export type Accounts = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
- * Reads the accounts of a worker: names, each with variables and their values. Throws a `UsageError` for a file
- * that others can read or write, and for what is wrong in it; no message shows a value.
+ * Reads the accounts of a worker: each name with its variables and their values. Throws a `UsageError` if others can
+ * read or write the file, and for all that is wrong in it; no message shows a value.
  */
 export function readAccountsFile(file: string, where = '--accounts'): Accounts {
   const data = readOwnFile({ file, where, isSecret: true });

@@ -5,7 +5,7 @@ import { parseYaml } from '../../effects/files/yaml-document.ts';
 import { distrust } from '../../effects/trust/owner.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 
-/** A file of a worker, as the user named it. */
+/** A file that the user named for a worker. */
 interface OwnFile {
   readonly file: string;
   /** The flag that names it. */
@@ -15,7 +15,7 @@ interface OwnFile {
 }
 
 const MAX_BYTES = 256 * 1024;
-/** With more aliases, a few lines can expand to gigabytes. */
+/** Most uses of YAML aliases: with more, a few lines could expand to gigabytes. */
 const MAX_ALIASES = 100;
 
 /**

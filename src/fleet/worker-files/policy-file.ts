@@ -3,8 +3,8 @@ import { readWorkerPolicy, type WorkerPolicy } from '../core/worker-policy.ts';
 import { readOwnFile } from './own-file.ts';
 
 /**
- * Reads the policy of a worker. Throws a `UsageError` if somebody else than this user or root could have written
- * it, and for every unknown key and bad value at once.
+ * Reads the policy of a worker. Throws a `UsageError` if anyone except this user or root could have written it, and one
+ * with all unknown keys and bad values.
  */
 export function readPolicyFile(file: string, where = '--policy'): WorkerPolicy {
   const read = readWorkerPolicy(readOwnFile({ file, where, isSecret: false }));

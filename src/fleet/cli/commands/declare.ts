@@ -4,7 +4,7 @@ import { FLEET_HELP, repeated } from '../../../cli/flags/shared-flags.ts';
 import { FLEET_ACTS } from '../acts.ts';
 import { declareSubmitFlags } from '../submit/submit-help.ts';
 
-/** Declares the commands that only a fleet has. `isNamed` says whether the flags of a command are printed. */
+/** Declares the commands that only a fleet has. `isNamed` says whether a command's flags have to be declared. */
 export function declareFleetCommands(
   program: Command,
   does: Does,

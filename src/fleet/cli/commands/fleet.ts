@@ -12,21 +12,21 @@ export interface FleetCommandOptions {
   readonly lease?: string;
   readonly watch?: boolean;
   readonly json?: boolean;
-  /** A duration; true until somebody releases the account. */
+  /** A duration; true: until somebody resumes the account. */
   readonly pause?: string | true;
   readonly resume?: boolean;
   /** A number, not yet parsed. */
   readonly slots?: string;
 }
 
-/** The flags of each act, but `--fleet`. */
+/** The flags of each subcommand, except `--fleet`. */
 const FLAGS: Readonly<Record<FleetAct, readonly (keyof FleetCommandOptions)[]>> = {
   init: ['lease'],
   status: ['watch', 'json'],
   account: ['pause', 'resume', 'slots'],
 };
 
-/** `ralph fleet init|status|account`: makes a fleet's tables, shows the fleet, or steers an account. */
+/** `ralph fleet init|status|account`: makes a fleet's tables, shows the fleet, or changes an account. */
 export async function fleet(
   act: FleetAct,
   name: string | undefined,

@@ -7,15 +7,15 @@ import { parseObject } from '../../../effects/files/json-fields.ts';
 import { messageOf } from '../../../errors.ts';
 import { BATCH_KEYS, type SubmitLayer } from '../../core/submit-settings.ts';
 
-/** A task of a batch, as its line has it. */
+/** A task of a batch, as written in its line. */
 interface BatchLine {
-  /** Counted from 1. */
+  /** The number of the line, from 1. */
   readonly number: number;
   readonly layer: Layer & SubmitLayer;
   readonly passthrough: readonly string[];
 }
 
-/** What is wrong with a line of a batch; line 0 is the whole of it. */
+/** What is wrong with a line of a batch; line 0 stands for the whole batch. */
 export interface LineProblem {
   readonly line: number;
   readonly sentence: string;
@@ -29,12 +29,12 @@ interface Batch {
 const MOST_LINES = 50_000;
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** What is passed to the agent unchanged. */
+/** The key for arguments that are passed to the agent unchanged. */
 const PASSTHROUGH_KEY = 'agent_arguments';
 
 /**
- * Reads the text of a batch: a file, or standard input for `-`. Resolves to a problem if it cannot be read or has
- * more than 256 MB.
+ * Reads the text of a batch from a file, or for `-` from standard input. Resolves to a problem if it cannot be read,
+ * has more than 256 MB or is not UTF-8.
  */
 export async function readBatchText(
   file: string,
@@ -58,14 +58,14 @@ export async function readBatchText(
     return { problem: '--batch expects at most 256 MB; split the file into several batches.' };
   }
   try {
-    // A byte order mark at its beginning is left out.
+    // The decoder drops a byte order mark at the beginning.
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     return { problem: '--batch expects text in UTF-8; convert the file with iconv.' };
   }
 }
 
-/** Reads the lines of a batch. Blank ones are left out, but counted. */
+/** Reads the lines of a batch. Blank lines are skipped, but counted. */
 export function readBatch(text: string): Batch {
   const keys = configKeys();
   const problems: LineProblem[] = [];
@@ -107,7 +107,7 @@ function readLine(fields: Readonly<Record<string, unknown>>, reader: LineReader)
   for (const [key, value] of Object.entries(fields)) {
     const known = keys.get(key);
     const name = known?.name ?? BATCH_KEYS.get(key);
-    // The line itself is named by each problem, and where it stands is no part of the task.
+    // Only the key is the source: the problem names the line, and the line's number is no part of the task.
     const source = { kind: 'flag' as const, where: key };
     if (key === PASSTHROUGH_KEY) {
       if (isTexts(value)) passthrough = value;

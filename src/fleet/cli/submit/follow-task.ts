@@ -10,23 +10,23 @@ import type { FleetTaskFacts } from '../../core/fleet-task.ts';
 import { resultText } from '../../report/fleet-words.ts';
 import type { Fleet } from './planned-task.ts';
 
-/** How a task is followed. */
+/** The means to follow a task. */
 export interface Following {
   /** Prints a line for people. */
   readonly say: (line: string) => void;
-  /** Aborts when the following ends, but not the task. */
+  /** Aborts to end the following; the task continues. */
   readonly stop: AbortSignal;
   readonly pollMs?: number;
 }
 
 const POLL_MS = 1_000;
-/** The wait doubles up to this while the database cannot be reached. */
+/** While the database cannot be reached, the wait between two reads doubles up to this. */
 const LONGEST_POLL_MS = 30_000;
 
 /**
- * Follows a task of a fleet through its parks and through outages of the database, and prints its events and
- * its result. Resolves to the exit code of the task, or to null if `stop` aborts before its end. Rejects with a `FleetError` if the task
- * is removed meanwhile.
+ * Prints the events and the result of a task, even while it is parked or the database is away for a time. Resolves to
+ * the task's exit code, or to null if `stop` aborts first. Rejects with a `FleetError` if the task is removed
+ * meanwhile.
  */
 export async function followTask(
   fleet: Pick<Fleet, 'task' | 'events'>,
@@ -38,7 +38,7 @@ export async function followTask(
   let isAway = false;
   while (!stop.aborted) {
     try {
-      // First the task: if it has ended, no event comes after those that are read then.
+      // The task is read first: if it has ended by then, the events that are read next are complete.
       const facts = await fleet.task(taskId);
       if (facts === null) {
         throw new FleetError(`Task '${taskId}' is not in the fleet any more.`, EXIT_FAILED);
@@ -73,7 +73,7 @@ export async function followTask(
   return null;
 }
 
-/** Returns the exit code of a task that has ended or is paused; null while it goes on by itself. */
+/** Returns the exit code of a task that has ended or is paused; null for any other task. */
 function exitCodeOf(facts: FleetTaskFacts): number | null {
   const { status, exit_reason, exit_code, ended_at, paused } = facts;
   if (paused) return exitCodeFor('paused', 'paused');

@@ -37,18 +37,18 @@ export interface TaskToQueue {
   readonly policy: Policy;
 }
 
-/** A task to submit, as it was written. */
+/** A task to submit, as the user wrote it. */
 export interface TaskToPlan {
-  /** What was written for this very task, by flags or in a line of a batch. */
+  /** The settings that were written for this task itself, by flags or in a line of a batch. */
   readonly layer: Layer & SubmitLayer;
-  /** The settings of the environment that a task may have: see `variablesOfTask`. */
+  /** The settings from environment variables that a task may have: see `variablesOfTask`. */
   readonly variables: Layer;
   readonly passthrough: readonly string[];
   readonly startDir: string;
   readonly again: boolean;
-  /** How messages name a value. */
+  /** Returns how messages name a flag: by itself, or by its key in a line of a batch. */
   readonly named: Naming;
-  /** Absent where the prompt cannot come from standard input. */
+  /** Reads standard input; absent if the prompt cannot come from there. */
   readonly readStdin?: () => Promise<Uint8Array>;
   readonly newTaskId: () => string;
 }
@@ -79,7 +79,7 @@ export async function planTask(
   problems.push(...settled.valueProblems, ...settled.problems);
   const prompt = await promptOf(wanted, { settings, sources }, bad, problems);
   const policy = policyOf({ settings, sources }, NO_FACTS);
-  // The branch of a fleet has no work tree of this machine, which `--base` of a run needs.
+  // `base` is left out, since a local run may only have it with a work tree of its own, which a fleet always makes.
   const ofRun = { settings: { ...settings, base: null }, sources, bad, passthrough };
   problems.push(...promiseProblems(policy, sources), ...settingsProblems(ofRun));
   const taskId = settings.taskId ?? wanted.newTaskId();
@@ -119,14 +119,14 @@ export async function planTask(
   return { task: { spec, contentSha256: hashOf(spec), notBefore, again: wanted.again }, policy };
 }
 
-/** Returns the settings of the environment that a task has, and a notice for each that concerns one machine. */
+/** Returns the settings that a task gets from variables, and notices about those that it cannot have. */
 export function variablesOfTask(variables: Layer): {
   readonly layer: Layer;
   readonly notices: readonly string[];
 } {
   const notices = given(variables).flatMap(([name, { source }]) => {
     const why = whyNotSubmitted(name);
-    // What says how ralph prints does so in every shell of the user.
+    // Output settings are not reported: users set them for all commands.
     const isTold = why !== null && SETTINGS[name].group !== 'Output';
     return isTold ? [`${source.where} is ignored: ${why}.`] : [];
   });
@@ -151,7 +151,7 @@ function given(layer: Layer): readonly (readonly [SettingName, Written])[] {
   });
 }
 
-/** Only files that a setting names are watched, and nothing here knows the worker's time zone. */
+/** The policy here is only for checks and texts, so it needs no facts of a worker, such as its time zone. */
 const NO_FACTS = {
   fileInWork: null,
   doneFolder: 'Done',
@@ -215,7 +215,7 @@ function textOf(
   return null;
 }
 
-/** What the tables take of a task, in bytes of JSON. */
+/** The limits of the fleet's tables for the settings of a task, and for the rest of it, in bytes of JSON. */
 const MOST_BYTES_OF_SETTINGS = 1_000_000;
 const MOST_BYTES = 8_000_000;
 

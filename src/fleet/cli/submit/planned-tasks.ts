@@ -6,24 +6,24 @@ import { SUBMIT_SETTINGS, type SubmitLayer } from '../../core/submit-settings.ts
 import { type LineProblem, readBatch, readBatchText } from './batch-lines.ts';
 import { planTask, type TaskToQueue } from './planned-task.ts';
 
-/** What the command line and the environment say. */
+/** The settings from the command line and the environment. */
 export interface Asked {
   readonly layer: Layer & SubmitLayer;
-  /** The settings of the environment that a task may have. */
+  /** The settings from environment variables that a task may have. */
   readonly variables: Layer;
   readonly passthrough: readonly string[];
 }
 
-/** What the planning of tasks needs of the world. */
+/** The functions and values of the outside world that planning needs. */
 export interface PlanningWorld {
   readonly startDir: string;
   readonly readStdin: () => Promise<Uint8Array>;
   readonly now: () => Date;
-  /** Lies in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 
-/** Plans the one task of a command line. Resolves to it, and adds what is wrong to `problems`. */
+/** Plans the one task of a command line. Resolves to it, or to nothing, with what is wrong added to `problems`. */
 export async function planOne(
   asked: Asked,
   { startDir, readStdin, now, random }: PlanningWorld,
@@ -41,7 +41,7 @@ export async function planOne(
 
 const ROWS: Readonly<Record<string, SubmitRow>> = { ...SETTINGS, ...SUBMIT_SETTINGS };
 
-/** Plans every line of a batch. Resolves to the tasks, and adds what is wrong, by its line, to `problems`. */
+/** Plans every line of a batch. Resolves to the tasks, and adds to `problems` what is wrong with which line. */
 export async function planBatch(
   { layer, variables, passthrough }: Asked,
   { startDir, now, random, readStdin }: PlanningWorld,
@@ -97,7 +97,7 @@ export async function planBatch(
   return planned;
 }
 
-/** Names a flag as the key of a line: `not_before` for `--not-before`. */
+/** Returns the key of a flag in a line of a batch: `not_before` for `--not-before`. */
 function asKey(flag: string): string {
   return flag.slice(2).replaceAll('-', '_');
 }

@@ -23,14 +23,14 @@ import { followTask } from './follow-task.ts';
 import { type Fleet, type TaskToQueue, variablesOfTask } from './planned-task.ts';
 import { type PlanningWorld, planBatch, planOne } from './planned-tasks.ts';
 
-/** What `ralph submit` needs of the world. */
+/** The functions and values of the outside world that `ralph submit` needs. */
 export interface SubmitWorld extends PlanningWorld {
   readonly env: NodeJS.ProcessEnv;
   readonly open: (url: string) => Promise<Fleet>;
   readonly say: (line: string) => void;
   /** Prints on standard output. */
   readonly print: (text: string) => Promise<unknown>;
-  /** Aborts, with an exit code as its reason, when a signal ends the following. */
+  /** Returns a signal that ends the following, with an exit code as its reason. */
   readonly stopFollowing: () => AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export async function submitCommand(
   });
 }
 
-/** Carries out `ralph submit` in a world. Rejects with a `UsageError` or a `FleetError`. */
+/** Carries out `ralph submit` with the given world. Rejects with a `UsageError` or a `FleetError`. */
 export async function submit(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -128,7 +128,7 @@ function takenLine({ taskId, isOpen }: Extract<Submitted, { kind: 'taken' }>): s
     : `Nothing was queued: task '${taskId}' has ended in the fleet with other content. Run it again with --again, or use another --task-id.`;
 }
 
-/** A batch says it in one line. */
+/** Returns the lines about tasks that were there already: one for each, or one for a whole batch. */
 function alreadyLines(submitted: readonly Submitted[]): readonly string[] {
   const there = submitted.filter(({ kind }) => kind !== 'queued');
   if (submitted.length === 1) return there.map((each) => `${each.taskId}: ${already(each)}`);
