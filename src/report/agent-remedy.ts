@@ -2,14 +2,14 @@ import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
 
 const AS_SAID = 'do as the message says';
 
-/** Words about which model is asked, or about how much the prompt or the session holds. */
+/** These match an agent's words about its model, and about the length of the prompt or the session. */
 const OF_MODEL = /\bmodels?\b/i;
 const OF_LENGTH =
   /\btoo (?:long|large|many tokens)\b|\b(?:prompt|context|input) (?:length|window|tokens)\b|\bexceeds the maximum size\b/i;
 
 /**
- * Returns what to do about a fatal cause, given the agent's words about it, or null if the agent has no advice.
- * What the words ask for comes first, and nothing is named that they do not speak of.
+ * Returns what to do about a fatal cause, given the agent's words about it, or null if there is no advice for this
+ * agent. Advice is limited to what the words speak of.
  */
 export function agentRemedy(agent: AgentName, cause: string, words: string): string | null {
   const remedies: Readonly<Record<string, string>> = AGENTS[agent].remedies;

@@ -3,7 +3,7 @@ import type { AgentStanding, JudgeStanding } from '../core/task/agent-standing.t
 import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
 import { formatCost, plural, toldCost } from './format.ts';
 
-/** Says what each agent of a list has used, and which is held or skipped; null for a task with one agent. */
+/** Says what each agent of a task has used, and which are held or skipped; null for a task with one agent. */
 export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
   const words = Object.entries(agents).map(
     ([name, standing]) =>
@@ -17,7 +17,7 @@ export function costText({ agent, cost_usd }: Pick<IterationRecord, 'agent' | 'c
   return agent !== undefined && !tellsCost(agent) ? '–' : toldCost(cost_usd);
 }
 
-/** Names the agents that worked without telling a cost, as an addition to the total; empty if all told it. */
+/** Returns a text after the total cost: the agents that worked without telling a cost; empty if all told it. */
 export function untoldText({ agents }: Pick<TaskState, 'agents'>): string {
   const untold = Object.entries(agents).filter(
     ([name, { usage }]) => !tellsCost(name) && usage.output_tokens > 0,
@@ -25,7 +25,7 @@ export function untoldText({ agents }: Pick<TaskState, 'agents'>): string {
   return untold.length === 0 ? '' : ` without ${untold.map(([name]) => name).join(', ')}`;
 }
 
-/** An agent that takes no `--max-cost` does not tell what it costs. */
+/** Whether an agent tells what it costs: only such an agent takes `--max-cost`. */
 function tellsCost(name: string): boolean {
   return !isAgentName(name) || AGENTS[name].takes.includes('maxCost');
 }
@@ -42,7 +42,7 @@ function stoodText({ held_until, why }: AgentStanding): readonly string[] {
   return [held_until === null ? `skipped: ${because}` : `${because} until ${held_until}`];
 }
 
-/** Says what the judge has said last, how often it was asked, and what it has used. */
+/** Returns the judge's last words, how often it was asked, and what it has used. */
 export function judgeText({ agent, model, calls, held, usage, says }: JudgeStanding): string {
   const who = model === null ? agent : `${agent}:${model}`;
   const tokens = usage.input_tokens + usage.output_tokens;

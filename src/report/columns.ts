@@ -35,7 +35,7 @@ export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
-/** Sets rows in columns two spaces apart, each cell on one line. */
+/** Returns the rows as lines whose columns are aligned and two spaces apart, each cell on one line. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const lines = rows.map((cells) => cells.map((cell) => cell.replace(/\s+/g, ' ')));
   const widths = (lines[0] ?? []).map((_, column) =>
@@ -49,12 +49,12 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** The widest that prose is shown: longer lines are hard to read. */
+/** The widest line of prose, in columns: longer lines are hard to read. */
 const WIDEST_PROSE = 100;
 
 /**
- * Wraps the lines of a text at spaces to at most `columns` terminal columns, and to 100. A command that ends a line is
- * not broken, so that it can be copied.
+ * Wraps the lines of a text at spaces to `columns` terminal columns, and to 100 at most. A command at the end of a line
+ * is not broken, so that it can be copied.
  */
 export function wrappedProse(text: string, columns: number): readonly string[] {
   return text.split('\n').flatMap((line) => {

@@ -1,7 +1,7 @@
 import type { DayBudget } from '../core/task/day-budget.ts';
 import { formatCost } from './format.ts';
 
-/** Says what all tasks together have spent of the budget of the day: `$3.20 of $5.00 spent, $1.80 left`. */
+/** Says how much of the day's budget all tasks have spent: `$3.20 of $5.00 spent, $1.80 left`. */
 export function dayText({ spentUsd, maxUsd, leftUsd }: DayBudget): string {
   return `${formatCost(spentUsd)} of ${formatCost(maxUsd)} spent, ${formatCost(leftUsd)} left`;
 }

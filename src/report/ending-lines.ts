@@ -19,13 +19,13 @@ import { branchesText, indexBehindText, uncommittedText } from './left-at-end.ts
 import { lookBackOf, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
-/** What the messages about a run need besides the event. */
+/** What the messages about a run need in addition to the event. */
 export interface MessageContext {
   /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
   /** What the task was asked to do. */
   readonly asked?: string;
-  /** Without it, no resume command is shown. Null: no folder of the task is kept here, so its note and logs are not shown either. */
+  /** For commands, such as the one that resumes the task. Null: no folder of the task is here, so no note or logs. */
   readonly task?: ResumeFacts | null;
 }
 
@@ -62,7 +62,7 @@ export function endingLine(event: EndingEvent, { asked }: Pick<MessageContext, '
   }
 }
 
-/** `3 iterations, 4m 05s, $1.20` */
+/** Returns what the task has used: `3 iterations, 4m 05s, $1.20`. */
 function usedText(event: EndingEvent): string {
   const { iterations_used: iterations, elapsed_seconds } = event;
   return [
@@ -72,7 +72,7 @@ function usedText(event: EndingEvent): string {
   ].join(', ');
 }
 
-/** `$1.20 ($0.30 of it for the judge)` */
+/** Returns the cost with the judge's share: `$1.20 ($0.30 of it for the judge)`. */
 function costWithJudge({ usage, usage_of_judge: judge }: EndingEvent): string {
   const ofJudge = judge?.cost_usd ?? 0;
   const part = ofJudge > 0 ? ` (${formatCost(ofJudge)} of it for the judge)` : '';
@@ -130,7 +130,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   if (task !== null) {
     const hasChanges = !hasChangedNothing(event);
     const back = hasChanges ? lookBackOf(event.git, task) : null;
-    // A work tree of the task's own may go now, and then nothing can be taken back: what becomes of it is said next.
+    // A task's own work tree may be removed now, and then `ralph undo` fails. Its branch is named below instead.
     const hasOwnTree = event.git.work_tree !== null;
     add('look', back?.diff ?? null);
     add('undo', back && !hasOwnTree ? back.undo : null);
@@ -141,7 +141,7 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   const { refused = [] } = event;
   const allowed = task?.allowing?.(refused) ?? { flags: [], left: [] };
   if (refused.length > 0) add('refused', counted(refused).join('; '));
-  // What the next command allows needs no further advice.
+  // If the next command allows what was refused, no further advice is needed.
   if (allowed.flags.length === 0) add('what to do', remedyOf(event, telling.agent));
   if (task !== null && event.exit_reason === 'approval-pending') {
     add('allow', taskCommand('approve', task));
@@ -175,7 +175,7 @@ function planText({ sections = [], ...plan }: PlanStand): string | null {
   return `${name}: ${ticked} of ${boxes} ticked${below}, the first open one is in line ${line}`;
 }
 
-/** What a person has to know even if all went well: a script may push what is not all in a commit. */
+/** Returns what is left uncommitted. It is shown even after success: a script may push incomplete commits. */
 export function leftAtEnd({ uncommitted, index_behind }: EndingEvent): readonly EndingFact[] {
   return [
     ...(uncommitted === undefined

@@ -40,7 +40,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'check_ended':
       return checkLine(event);
     case 'finding':
-      // Said once: in the line about the held claim, or at the end.
+      // A finding is said only once: in the line about the held claim, or at the end.
       return null;
     case 'judged':
       return judgedLine(event);
@@ -105,7 +105,7 @@ const SKIPPED = {
 
 type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
 
-/** Returns null for what another line says, or what nobody has to know. */
+/** Returns the line about a check; null if another line says the same, or if nobody needs to know. */
 function checkLine(event: CheckEnded): string | null {
   const { check, verdict, iteration, reused, on_claim } = event;
   const tests = event.tests === null ? '' : ` (${plural(event.tests, 'test')})`;
@@ -128,7 +128,7 @@ function checkLine(event: CheckEnded): string | null {
   return hasPassed || on_claim ? null : `${check} fails: ${howItFailed(event)}`;
 }
 
-/** The line about the held claim says what is not met. */
+/** Returns the line about a judgement; null if it is negative, since the line about the held claim says that. */
 function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { event: 'judged' }>) {
   if (verdict === 'none') return `not judged: ${why ?? 'there is no verdict'}`;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
@@ -145,7 +145,7 @@ const MISSES: Readonly<Record<string, string>> = {
   'not-ended-well': 'the agent did not end well',
 };
 
-/** Why the agent is asked back, by the place of its promise. */
+/** Why the agent is asked whether it is done, by the place of its promise. */
 const DOUBTS: Readonly<Record<string, string>> = {
   'earlier-line': 'the promise is not at the end',
   'closing-sentence': 'the promise is part of a sentence',
@@ -155,7 +155,7 @@ const DOUBTS: Readonly<Record<string, string>> = {
   veiled: 'the promise has invisible characters',
 };
 
-/** Tests say more than an exit code, which most runners give for any failure. */
+/** Returns how many tests failed, if known: that says more than the exit code, which is often always the same. */
 function failedAtStart(event: CheckEnded): string {
   const { timed_out, tests, failed } = event;
   return timed_out || tests === null || !failed ? howItFailed(event) : failedOf(failed, tests);
@@ -166,7 +166,7 @@ function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): strin
   return tests === null || failed === null ? end : `${end}, ${failedOf(failed, tests)} failed`;
 }
 
-/** Files and hooks may have failed beside the tests, so more may have failed than tests ran. */
+/** Returns the number of failed tests. It can exceed the tests that ran, since test files and hooks may fail, too. */
 function failedOf(failed: number, tests: number | null): string {
   return tests === null || failed > tests
     ? plural(failed, 'test')

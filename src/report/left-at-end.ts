@@ -10,16 +10,16 @@ export function uncommittedText({ reason, files }: Uncommitted): string {
   return `${what} not committed: ${oneLine(reason, 500)}`;
 }
 
-/** Says that the index lacks commits of the task, and what brings it up to date once its lock is gone. */
+/** Says that git's index lacks commits of the task, and which command updates it once its lock is gone. */
 export function indexBehindText({ why, root, paths }: IndexBehind): string {
-  // A name can look like a pattern.
+  // Git must not take a name that looks like a pattern for one.
   const literally = paths.some((name) => /^:|[*?[\\]/.test(name)) ? ['--literal-pathspecs'] : [];
   const words = ['git', '-C', shellQuote(root), ...literally, 'reset', '-q', '--'];
   const command = [...words, ...paths.map(shellQuote)].join(' ');
   return `locked, so git status shows commits of this task as taken back: ${why}; then ${command} brings it up to date`;
 }
 
-/** Names the branches that have commits of a task; null if they are where everybody looks for them. */
+/** Names the branches that have commits of a task; null if they are only on the branch where one expects them. */
 export function branchesText({ branches = [], work_tree }: TaskGit): string | null {
   const [first = ''] = branches;
   const isElsewhere = work_tree !== null && first !== '' && first !== work_tree.branch;

@@ -1,17 +1,17 @@
 import type { TaskGit } from '../core/task/task-state.ts';
 import { type TaskPlace, taskCommand } from '../printed-command.ts';
 
-/** The shell commands for a task's changes. */
+/** The shell commands that show and undo a task's changes. */
 export interface LookBack {
   readonly diff: string;
   readonly undo: string;
 }
 
-/** A branch of a task's own, and the shell command that lands it. */
+/** A task's own branch, and the shell command that merges ("lands") it into another. */
 export interface OwnBranch {
   readonly branch: string;
   readonly land: string;
-  /** The branch on which it lands; null if a person has to name one. */
+  /** The branch into which the task's branch is merged; null if a person has to name one. */
   readonly onto: string | null;
 }
 
@@ -33,7 +33,7 @@ export function ownBranchOf(
   return { branch, onto, land: taskCommand('land', place, words) };
 }
 
-/** Names the branch, and the one on which it lands. */
+/** Names the task's own branch, and the branch on which it lands if that is known. */
 export function ownBranchText({ branch, onto }: OwnBranch): string {
   return onto === null ? branch : `${branch}, which lands on ${onto}`;
 }

@@ -6,8 +6,8 @@ import { messageOf } from '../errors.ts';
 import { commandHere } from '../printed-command.ts';
 import { belowSections, formatDuration, plural } from './format.ts';
 
-// Every sentence about a run that tells no event of its journal: what a person should know before the run
-// starts, and what ralph notices on the way. They are in one file, so that they sound alike.
+// The sentences about a run that do not describe an event of its journal: what a person should know before the run
+// starts, and what ralph notices on the way. They are together so that they sound alike.
 
 export function startLine(taskId: string, policy: StartFacts): string {
   return `task ${taskId}: up to ${plural(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
@@ -25,17 +25,17 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
-/** A limit from an environment or a configuration that the agent of this run cannot hold. */
+/** Says that a limit from a variable or a configuration has no effect, as these agents do not report what it counts. */
 export function limitsNothing(where: string, agents: readonly string[], what: string): string {
   return `${where} has no effect: ${agents.join(' and ')} ${agents.length === 1 ? 'reports' : 'report'} no ${what}.`;
 }
 
-/** Says which agents a limit of the supervisor cannot hold. */
+/** Says on which agents of the run a limit has no effect. */
 export function limitNotHeld(where: string, agents: readonly string[]): string {
   return `${where} has no effect on ${agents.join(' and ')}.`;
 }
 
-/** Says once what a run without permissions and without a sandbox means. */
+/** Warns that an agent without permission checks and without a sandbox can do anything. */
 export function mayDoEverything(): string {
   return 'The agent can do anything you can: --sandbox keeps it in this folder.';
 }
@@ -75,7 +75,7 @@ export function planHasNoBox(where: string, file: string, sections: readonly str
   return `${where} names ${file}, which has no box${belowSections(sections)}: it completes nothing before the agent has written one.`;
 }
 
-/** Says what a new work tree has not got. */
+/** Says what is missing in a new work tree. */
 export function treeLacks({ submodules, ignored, hooks }: TreeLacks): readonly string[] {
   const shown = (name: string): string => oneLine(name, 200);
   return [
@@ -99,12 +99,12 @@ export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so it protects nothing.`;
 }
 
-/** Names the files that decide what the checks say. */
+/** Names the files that decide the results of the checks, and so are watched. */
 export function decidedBy(files: readonly string[]): string {
   return `watching what decides the checks: ${firstFew(files)}`;
 }
 
-/** Says who judges claims, and by how many criteria. */
+/** Says which agent judges claims, and by how many criteria. `isWorker`: that agent also does the work. */
 export function judgeNotice(
   judge: { readonly agent: string; readonly model: string | null },
   count: number,
@@ -116,7 +116,7 @@ export function judgeNotice(
   return `Claims are judged by ${who}, by ${count === 1 ? 'one criterion' : `${count} criteria`}${same}.`;
 }
 
-/** Says that a word of a check hides which file it runs. */
+/** Says that a word in a check's command runs an unknown file, which is not watched. */
 export function isNotWatched(word: string): string {
   return `What "${word}" runs is not watched; name it with --protect.`;
 }
@@ -185,7 +185,7 @@ export function noSnapshots(why: string): string {
   return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
 }
 
-/** `missing` is which snapshot there is not, such as `of iteration 3`. */
+/** `missing` names the snapshot that does not exist, such as `of iteration 3`. */
 export function noSnapshot(missing: string, why: string): string {
   return `${why}, so there is no snapshot ${missing}`;
 }
@@ -207,7 +207,7 @@ export function neitherKept(error: unknown): string {
   return `The state cannot be kept, and neither can the journal (${messageOf(error)}). The loop continues, but cannot be resumed, and \`ralph report\` does not show it. ralph tries again with each step.`;
 }
 
-/** Says what had become of a task's file, and that it is in its place again. */
+/** Says what had happened to a task's file, and that it is in its place again. */
 export function taskFilePutBack(name: string, what: PutBack): string {
   switch (what.kind) {
     case 'removed':
@@ -259,12 +259,12 @@ export function previousRunArchived(taskId: string, needsTrust: boolean): string
   return `An earlier run of ${taskId} was moved to the history, and this one starts over. What would have continued it: ${resume}`;
 }
 
-/** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
+/** Returns the notice of a new run that cannot announce how an earlier one of its task, which had crashed, ended. */
 export function endingNotAnnounced(taskId: string, why: string): string {
   return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }
 
-/** Returns the notice, printed even with `--quiet`, that a person takes over a task of somebody else. */
+/** Returns the notice, printed even with `--quiet`, that a person takes over a task that somebody else wrote. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
   const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;

@@ -11,8 +11,8 @@ interface TableLook {
 }
 
 /**
- * Returns a table with a heading, of which no line is wider than the terminal. If its columns do not fit side by
- * side, each row becomes a block: the first cell, and below it the others with their headings.
+ * Returns a table with a heading, in which no line is wider than the terminal. If the columns do not fit side by side,
+ * each row becomes a block: its first cell, and below it the other cells with their headings.
  */
 export function plainTable(
   headings: readonly string[],

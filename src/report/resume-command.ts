@@ -6,13 +6,13 @@ import { type TaskPlace, taskCommand } from '../printed-command.ts';
 export interface ResumeFacts extends TaskPlace {
   /** Whether the task lacks this user's signature, so that a person has to vouch for it. */
   readonly needsTrust: boolean;
-  /** Returns what would allow calls that were refused. */
+  /** Returns the flags that would allow refused calls, and the calls that no flag allows. */
   readonly allowing?: (refused: readonly string[]) => RefusedRemedy;
 }
 
 /**
- * Returns the shell command that resumes a task from any folder. It raises a limit that is used up, and accepts what
- * ended the task and allows what was refused, by these flags.
+ * Returns the shell command that resumes a task from any folder. Its flags raise a limit that is used up, accept what
+ * ended the task, and allow the calls that were refused.
  */
 export function resumeCommand(
   facts: ResumeFacts,

@@ -6,21 +6,21 @@ import { shellQuote } from '../printed-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
 
-/** More variables than these are not named, and no longer names than these many characters. */
+/** At most this many variables are named, and each name is cut to this many characters. */
 const MOST_VARIABLES = 12;
 const NAME_CHARS = 60;
 
-/** Names the variables that the agent does not get, without their values; null for none. */
+/** Names the variables that are not passed on to the agent, without their values; null for none. */
 export function notPassedOn({ dropEnv }: Pick<SandboxRules, 'dropEnv'>): string | null {
   if (dropEnv.length === 0) return null;
   const names = dropEnv.map(({ value }) => value);
   return `Not passed on: ${firstFew(names, shortName, MOST_VARIABLES)} (--keep-env NAME passes one on).`;
 }
 
-/** More entries of the home than these are not named. */
+/** At most this many entries of the home folder are named. */
 const MOST_ENTRIES = 3;
 
-/** Names the entries of the home that can be read; null for none. */
+/** Names the entries of the home folder that the agent can read; null for none. */
 export function readableHome(names: readonly string[]): string | null {
   if (names.length === 0) return null;
   const listed = firstFew(names, shortName, MOST_ENTRIES);
@@ -36,7 +36,7 @@ export function refusedHost({ host, port, count }: RefusedHost): string {
   return `${host}:${port} (${count === 1 ? 'once' : `${count} times`})`;
 }
 
-/** Says what the sandbox met, one line each. */
+/** Returns a line for each host that the sandbox refused, and for each new file that other programs may run. */
 export function metLines({ refused, planted, more }: MetInSandbox): readonly string[] {
   return [
     ...[...refused.map(refusedHost), ...andMore(more?.refused)].map((each) => `refused: ${each}`),
@@ -51,13 +51,13 @@ export function sandboxWord({ sandbox }: Held): 'on' | 'off' {
   return sandbox?.is ?? 'off';
 }
 
-/** Says the same, with what resumes have changed about it. */
+/** Says whether the last run of a task had the sandbox, and what resumes have changed about it. */
 export function sandboxText({ sandbox }: Held): string {
   const changes = (sandbox?.changes ?? []).map(({ at, what }) => `${at.slice(0, 16)}Z ${what}`);
   return [sandboxWord({ sandbox }), ...changes].join('; ');
 }
 
-/** Returns each refused host with the flag that would allow it. `code` marks what can be copied. */
+/** Returns each refused host with the flag that would allow it. `code` formats the parts that can be copied. */
 export function refusedLines(
   { sandbox }: Held,
   code: (text: string) => string = (text) => text,
@@ -69,10 +69,7 @@ export function refusedLines(
   return [...lines, ...andMore(sandbox?.more?.refused)];
 }
 
-/**
- * Returns the files that came to be in the sandbox and that other programs may run or obey. `code` marks names of
- * files.
- */
+/** Returns new files from inside the sandbox that other programs may run or obey. `code` formats their names. */
 export function plantedFiles(
   { sandbox }: Held,
   code: (text: string) => string = (text) => text,

@@ -38,7 +38,7 @@ function whyOf({ shown, task }: BriefTask): string {
   switch (shown.state) {
     case 'completed': {
       const { evidence } = task;
-      // The evidence in a state that this user did not write proves nothing.
+      // A state that this user did not write proves nothing.
       if (evidence === null || !shown.isOwn) return '';
       const claim = `${evidence.kind.replaceAll('-', ' ')}: ${evidence.detail}`;
       return evidence.proof === undefined ? claim : `${claim}; ${proofText(evidence.proof)}`;
@@ -59,7 +59,7 @@ function whyOf({ shown, task }: BriefTask): string {
   }
 }
 
-/** Returns what was found against the completed task, apart from what its reason says; empty for most. */
+/** Returns what was found against a completed task, apart from what its reason says; most tasks have none. */
 export function findingsOf({ shown, task }: BriefTask): readonly string[] {
   return shown.isOwn ? furtherFindings(task?.evidence?.proof) : [];
 }
@@ -87,10 +87,10 @@ export function commandOf(
     ...{ taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) },
     ...(fleetWords === undefined ? {} : { fleetWords }),
   };
-  // In a fleet, nobody can answer a request that has expired: a resume asks again.
+  // In a fleet, an expired request cannot be answered any more, but a resume asks again.
   const canAnswer = fleetWords === undefined || shown.finishedAt === null;
   if (shown.state === 'paused_awaiting_approval' && canAnswer) {
-    // An answer runs nothing from the task, so it needs no trust.
+    // An answer runs nothing from the task, so the command needs no `--trust`.
     return taskCommand('approve', facts);
   }
   if (task.kept_by === 'library') return null;
@@ -106,7 +106,7 @@ export function commandOf(
   }
 }
 
-/** Returns what `of` says of a task's git; null for a task that is not this user's, or not on this machine. */
+/** Returns what `of` makes of a task's git facts; null for a task that is not this user's, or not on this machine. */
 export function gitFacts<T>(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag, fleetWords }: Briefing,
@@ -116,7 +116,7 @@ export function gitFacts<T>(
   return of(task.git, { taskId: shown.taskId, vault, stateDir, keyFlag });
 }
 
-/** Adds up the lines that the shown iterations changed; null if no snapshot tells. */
+/** Adds up the lines that the shown iterations changed; null if no snapshot tells how many. */
 export function linesOf({ iterations, lines }: BriefTask): LineChanges | null {
   const known = iterations.flatMap(({ number }) => lines[number] ?? []);
   if (known.length === 0) return null;

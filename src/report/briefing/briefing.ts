@@ -96,12 +96,12 @@ function used({ iterations, workMs, costUsd }: BriefTask): string {
   return usedWords({ iterations: iterations.length, workMs, costUsd });
 }
 
-/** A briefing is read elsewhere, too. */
+/** Formats a command that works from any folder, since a briefing may be read elsewhere. */
 function elsewhere(command: string): string {
   return codeSpan(fromItsFolder(command));
 }
 
-/** Tells once how to look at what the tasks above have changed. */
+/** Returns commands, with `ID` in place of the task, to see, take back or land what the other tasks have changed. */
 function gitHelp(briefing: Briefing): readonly string[] {
   const isNeed = new Set(briefing.needs.flatMap((need) => (need.kind === 'task' ? need.task : [])));
   const others = briefing.tasks.filter((task) => !isNeed.has(task));
@@ -121,7 +121,7 @@ function gitHelp(briefing: Briefing): readonly string[] {
   ];
 }
 
-/** Lists what the sandbox met, task by task. */
+/** Returns the lines of `of` about the sandbox for all tasks, each with its task's id. */
 function sandboxLines({ tasks }: Briefing, of: typeof refusedLines): readonly string[] {
   return tasks.flatMap(({ shown, task }) =>
     (task === null ? [] : of(task, codeSpan)).map((line) => `${inlineText(shown.taskId)}: ${line}`),
@@ -131,7 +131,7 @@ function sandboxLines({ tasks }: Briefing, of: typeof refusedLines): readonly st
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
   const rows = tasks.filter((task) => task.group === group);
   if (rows.length === 0) return [];
-  // Lines are shown only where a snapshot tells them.
+  // The column of changed lines is shown only if a snapshot tells their number.
   const hasLines = rows.some((task) => linesOf(task) !== null);
   const agents = ({ task }: BriefTask): string | null => (task === null ? null : agentsText(task));
   const hasAgents = rows.some((task) => agents(task) !== null);
@@ -159,7 +159,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   ];
 }
 
-/** Returns the number of iterations in the period, and that of the whole task if it differs: `2 of 5`. */
+/** Returns the number of iterations in the period, and the number of all if that is larger: `2 of 5`. */
 function iterationsOf({ iterations, task }: BriefTask): string {
   const all = task?.metrics.iterations ?? 0;
   return iterations.length === all ? String(all) : `${iterations.length} of ${all}`;

@@ -15,7 +15,7 @@ import {
   usedWords,
 } from './briefing-words.ts';
 
-/** Returns a briefing for a terminal, as `ralph status` looks. What needs a person comes first. */
+/** Returns a briefing for a terminal, in the style of `ralph status`. What needs a person comes first. */
 export function reportScreen(facts: Briefing, options: TableOptions): string {
   const briefing = withoutControlsIn(facts);
   const { since, until, totals, needs, tasks, day } = briefing;

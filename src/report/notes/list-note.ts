@@ -2,17 +2,17 @@ import { commandHere, fromItsFolder } from '../../printed-command.ts';
 import { againCommand } from '../screens/list.ts';
 import { frontMatter, inlineText } from './markdown.ts';
 
-/** What the note about a list names of an item that cannot be started. */
+/** What a note about a list says about an item that cannot be started. */
 export interface NotedItem {
   readonly id: string;
   readonly title: string;
   readonly taskId: string;
-  /** Why it is blocked; null if it waits. */
+  /** Why the item is blocked; null if it waits for others. */
   readonly reason: string | null;
   readonly waitsFor: readonly string[];
 }
 
-/** Returns the Markdown text of the note that nothing more of a list can be started. */
+/** Returns the Markdown text of the note which says that no further item of a list can be started. */
 export function renderListNote(
   {
     list,
@@ -23,10 +23,10 @@ export function renderListNote(
   }: {
     readonly list: string;
     readonly source: string;
-    /** The words that name it on a command line. */
+    /** The words that name the list on a command line. */
     readonly typed: string;
     readonly items: readonly NotedItem[];
-    /** What else a person should look at. `why`: a clause. */
+    /** Other items that a person should look at. `why` is a clause. */
     readonly others: readonly {
       readonly id: string;
       readonly title: string;

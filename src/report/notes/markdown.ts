@@ -6,13 +6,13 @@ import { withoutControls } from '../../core/text/untrusted-text.ts';
  * file nor break out of its block, span or cell.
  */
 
-/** Returns front matter with these fields, in YAML: every JSON string is a valid YAML string. */
+/** Returns YAML front matter with these fields; every JSON string is a valid YAML string. */
 export function frontMatter(fields: Readonly<Record<string, string | number>>): string {
   const lines = Object.entries(fields).map(([key, value]) => `${key}: ${safeJson(value)}`);
   return `---\n${lines.join('\n')}\n---`;
 }
 
-/** Returns the sections about what the sandbox met, each of its lines in a list. */
+/** Returns the sections about refused hosts and new files in the sandbox, each with its lines as a list. */
 export function sandboxSections(
   refused: readonly string[],
   planted: readonly string[],
@@ -51,7 +51,7 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Returns a table cell with at most 80 characters of a text, which cannot start a cell, a link or a tag. */
+/** Returns a table cell with at most 80 characters of a text. The text cannot start another cell, a link or a tag. */
 export function cell(text: string): string {
   return inlineText(text.slice(0, 80)).replaceAll('|', '\\|');
 }

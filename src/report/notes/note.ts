@@ -29,11 +29,11 @@ export interface NoteFacts {
   /** The completion rule in words. */
   readonly completion: string;
   readonly lastOutput: string | null;
-  /** What the last iteration lacked to be complete, one sentence each. */
+  /** What was missing for the last iteration to complete the task, one sentence each. */
   readonly missing: readonly string[];
   /** The output of the user's commands that failed after the last iteration. */
   readonly commandOutputs: readonly CommandOutput[];
-  /** Where the clean checkout is kept that held the last claim; null if none did. */
+  /** The folder of the clean checkout in which the last claim was not accepted; null if there is none. */
   readonly checkout: string | null;
   /** The shell command that resumes the task. */
   readonly again: string;
@@ -65,7 +65,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** A failure is told in the agent's words; the front matter has the id of the task. */
+/** Returns the heading: a failure in the agent's own words, or else what happened with the id of the task. */
 function headingOf({ task, ending }: Pick<NoteFacts, 'task' | 'ending'>): string {
   const { failure, status, exitReason } = ending;
   if (failure !== undefined && failure !== '') return inlineText(oneLine(failure, HEADING_CHARS));

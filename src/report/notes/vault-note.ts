@@ -6,7 +6,7 @@ import { remedyFor } from '../ending-lines.ts';
 import { HUMAN_REASONS } from '../screens/vault-line.ts';
 import { frontMatter, inlineText } from './markdown.ts';
 
-/** What every note of a rescue pass mentions. */
+/** What every note mentions that a pass over the vault's files leaves. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;
@@ -14,7 +14,7 @@ interface NoteContext {
   readonly stateDir: string;
 }
 
-/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
+/** The word for `<reason>` in a note's file name, `RALPH_<reason>_<task_id>_<timestamp>.md`. */
 export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   'for-human': 'HUMAN',
   overdue: 'OVERDUE',
@@ -22,7 +22,7 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   blocked: 'BLOCKED',
 };
 
-/** Returns the Markdown text of a note that a rescue pass leaves for a person. */
+/** Returns the Markdown text of a note that a pass over the vault's files leaves for a person. */
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);

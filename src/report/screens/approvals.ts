@@ -6,7 +6,7 @@ export interface ShownApproval {
   readonly id: string;
   readonly taskId: string;
   readonly what: string;
-  /** The name of its file; null on a fleet, which has none. */
+  /** The name of the request's file; null on a fleet, which has no files. */
   readonly file: string | null;
   readonly askedAt: string;
   readonly expiresAt: string;

@@ -17,7 +17,7 @@ export interface AgentFacts {
   readonly version: { readonly version: string } | { readonly failed: string } | null;
   /** What the agent's own checks found. */
   readonly findings: readonly DoctorFinding[];
-  /** Other loops that interfere with the agent, each with its remedy; null if none can interfere with it. */
+  /** Descriptions of other loops that interfere with the agent, with remedies; null if none could interfere. */
   readonly interferences: readonly string[] | null;
 }
 
@@ -37,7 +37,7 @@ export function problem(says: string, remedy: string | null = null): DoctorFindi
   return { kind: 'problem', says, remedy };
 }
 
-/** Rates the settings: what keeps every run from starting, and what every run would print at its start. */
+/** Returns findings on the settings: what keeps every run from starting, and what every run would print. */
 export function settingsFindings(
   problems: readonly string[],
   notices: readonly string[],
@@ -49,7 +49,7 @@ export function settingsFindings(
   ];
 }
 
-/** Rates a configuration that a run would refuse. `isOfAgent`: it says which program is the agent. */
+/** Returns findings on a configuration that a run would refuse. `isOfAgent`: the file also chooses the agent. */
 export function untrustedFindings(
   config: UntrustedConfig,
   isOfAgent: boolean,
@@ -68,7 +68,7 @@ export function untrustedFindings(
   ];
 }
 
-/** Rates the program of an agent, and adds what the agent's own checks have found. */
+/** Returns findings about an agent's program, and adds those of the agent's own checks. */
 export function agentFindings({
   name,
   program,
@@ -88,7 +88,7 @@ export function agentFindings({
   ];
 }
 
-/** Rates whether files can be created in a folder that `flag` names. `why`: they cannot. */
+/** Returns a finding on whether files can be created in a folder, which `flag` names. */
 export function folderFinding(
   what: string,
   folder: string,
@@ -116,7 +116,7 @@ const MB = 1024 * 1024;
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
-/** Rates the free bytes on the disk of the state folder; null if unknown. */
+/** Returns findings about the free space for the state folder; `free` is null if it is unknown. */
 export function spaceFindings(free: number | null, stateDir: string): readonly DoctorFinding[] {
   if (free === null) return [];
   const says = `disk: ${formatBytes(free)} free in ${stateDir}`;
@@ -125,7 +125,7 @@ export function spaceFindings(free: number | null, stateDir: string): readonly D
   return [free < SCANT_BYTES ? problem(says, remedy) : warning(says, remedy)];
 }
 
-/** Rates what git can tell in the work folder. `lacksAuthor`: git knows none, and the settings do not need one. */
+/** Returns findings about git in the work folder. `lacksAuthor`: git knows no author, and the settings need none. */
 export function gitFindings(
   git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git',
   cwd: string,
@@ -159,7 +159,7 @@ function gitFinding(git: Parameters<typeof gitFindings>[0], cwd: string): Doctor
 const NO_AUTHOR =
   'git: no author is known (user.name and user.email), so --commit and ralph land are refused';
 
-/** Rates why the sandbox would be refused, one sentence each: a problem only for who wants it. */
+/** Returns findings about the sandbox. A refusal is a problem only if the settings ask for the sandbox. */
 export function sandboxFindings(
   refusals: readonly string[],
   isWanted: boolean,
@@ -173,7 +173,7 @@ export function sandboxFindings(
   );
 }
 
-/** Names other loops that interfere with an agent. */
+/** Returns findings about other loops that interfere with an agent. */
 export function hookFindings({ name, interferences }: AgentFacts): readonly DoctorFinding[] {
   if (interferences === null) return [];
   if (interferences.length === 0) return [ok(`hooks: no other loop interferes with ${name}`)];
@@ -187,7 +187,7 @@ export interface TroubledTask {
   readonly how: 'corrupt' | 'too-new' | 'unreadable' | 'interrupted';
 }
 
-/** Rates the states of tasks, and names those that a dead driver has locked. */
+/** Returns findings about the tasks' states, and about locks whose process is dead. */
 export function stateFindings(
   tasks: readonly TroubledTask[],
   staleLocks: readonly string[],

@@ -3,14 +3,14 @@ import { ralphCommand, shellQuote } from '../../printed-command.ts';
 /** A file or folder that `ralph init` wanted to create, and the result. */
 export interface InitLine {
   readonly kind: 'made' | 'was-there' | 'refused';
-  /** Relative to the folder that ralph was started in if it lies below this folder, else absolute. */
+  /** Relative if the path lies below the folder in which ralph was started, else absolute. */
   readonly path: string;
   readonly why?: string;
 }
 
 /**
- * Returns the output of `ralph init`: what it created, what existed already, and what to do next.
- * `needsTrust`: the configuration sets something that counts only after a person has trusted it.
+ * Returns the output of `ralph init`: what it created, what existed already, and what to do next. `needsTrust`: the
+ * configuration has settings that have no effect until a person trusts it.
  */
 export function renderInit(
   lines: readonly InitLine[],
@@ -33,7 +33,7 @@ export function renderInit(
   return `${[...shown, '', ...next].join('\n')}\n`;
 }
 
-/** Returns the output of `ralph init` in a project. Its last line is a run that works. */
+/** Returns the output of `ralph init` in a project. Its last line is a complete `ralph run` command. */
 export function renderProjectInit(config: InitLine, tests: string, needsTrust: boolean): string {
   const run = ralphCommand('run', '"Make the failing tests pass"', `--verify "${tests}"`, '--edit');
   const lines = [lineText(config), '', ...trustLines(config, needsTrust), `Next: ${run}`];

@@ -9,16 +9,16 @@ import type {
 import { oneLine, tailOf, withoutControls } from '../../core/text/untrusted-text.ts';
 import { plural } from '../format.ts';
 
-/** What the sentences about a landing name. */
+/** The facts in the sentences about a landing, the merge of a task's branch into another. */
 export interface LandingFacts {
   readonly taskId: string;
-  /** The branch, without `refs/heads/`. */
+  /** The branch to merge into, without `refs/heads/`. */
   readonly onto: string;
-  /** The patch file, or null. */
+  /** The patch file that is written in place of a merge, or null. */
   readonly file: string | null;
   /** How many checks the task has. */
   readonly checks: number;
-  /** What of the task is on branches that did not land. */
+  /** The task's commits on branches that did not land. */
   readonly elsewhere: Elsewhere;
 }
 
@@ -55,7 +55,7 @@ function endText(end: LandingEnd, facts: LandingFacts): string {
   }
 }
 
-/** What of the task does not land; null if everything does. */
+/** Says which of the task's files do not land, and why; null if all do. */
 export function staysText(stays: Stays): string | null {
   return stays.size === 0
     ? null
@@ -76,7 +76,7 @@ const STAYS: Readonly<Record<StaysReason, string>> = {
   'branch-moved': 'only in the newest snapshot, and the branch has moved since',
 };
 
-/** What helps against all reasons at once. */
+/** Returns what a person has to do so that the files can land, each thing once. */
 function toLand(stays: Stays): string {
   const todos = [...stays.values()].map((why) =>
     why === 'repository'
@@ -88,7 +88,7 @@ function toLand(stays: Stays): string {
   return [...new Set(todos)].join('; ');
 }
 
-/** What the agent is told when its task goes on because of a landing that failed. */
+/** Returns what the agent is told if its task continues because the landing failed. */
 export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
   const todo =
     why.kind === 'conflict'
@@ -150,7 +150,7 @@ function withoutStop(why: string): string {
 
 const OUTPUT_CHARS = 4_000;
 
-/** Says how a command failed, with the end of its output below: at most `room` characters. */
+/** Says how a command failed. The end of its output, at most `room` characters, stands below. */
 export function commandText(
   { command, exitCode, timedOut, output }: CommandResult,
   room = OUTPUT_CHARS,

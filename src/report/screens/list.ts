@@ -3,7 +3,7 @@ import type { ListStand } from '../../core/list/list-stand.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
-/** A command that an item names, and whether it is run. */
+/** A check command of an item, and whether it is run. */
 interface ShownCheck {
   readonly command: string;
   readonly run: boolean;
@@ -71,8 +71,8 @@ export function listPreview({ source, order, items, problems }: ShownList): stri
 }
 
 /**
- * Says what happened to an item. `source` is the list as people name it, `typed` the words that name it, and `most` how
- * often a task goes on whose landing failed.
+ * Says what happened to an item. `source` is the list as people name it, and `typed` the words for it on a command
+ * line. `most` is how often a task may continue after a failed landing.
  */
 export function listEventLine(
   event: ListEvent,
@@ -110,12 +110,12 @@ export function listEventLine(
   }
 }
 
-/** Returns the first line of a sentence below which the output of a command may stand. */
+/** Returns the first line of a sentence, without the output of a command that may stand below. */
 function lineAboveOutput(sentence: string): string {
   return oneLine(sentence.split('\n')[0] ?? '', 400);
 }
 
-/** The line below that of an item whose changes were taken back. */
+/** Returns the line that follows if an item's changes were taken back. */
 export function redoLine(item: string, taskId: string): string {
   return `to restore the changes of ${oneLine(item, 80)}: ${commandHere('undo', taskId, ['--redo'])}`;
 }
@@ -138,12 +138,12 @@ function changesText(undone: UndoneItem): string {
   }
 }
 
-/** The command that tries an item again. `typed`: the words that name the list. */
+/** Returns the command that tries an item again. `typed` are the words that name the list. */
 export function againCommand(typed: string, item: string): string {
   return ralphCommand('work', typed, '--again', shellQuote(item));
 }
 
-/** Says what an agent did to the list, and what became of it. */
+/** Says how an agent changed the list, and what was done about it. */
 function changedListLine({ items, what, why, keptAt }: ChangedList, source: string): string {
   const who = items.length === 0 ? 'an agent' : `the agent of ${items.join(' or ')}`;
   if (what === 'marks-put-back') {
@@ -153,7 +153,7 @@ function changedListLine({ items, what, why, keptAt }: ChangedList, source: stri
   return `${who} changed ${source} (${(why ?? '').replace(/\.$/, '')}), so it was put back${kept}`;
 }
 
-/** The end of a run over a list, in a line. */
+/** Returns the last line of a run over a list. */
 export function listEndLine(
   source: string,
   counts: {
@@ -178,7 +178,7 @@ export function listEndLine(
   return `${source}: ${parts.join(', ')}`;
 }
 
-/** The line of a list in `ralph status`. */
+/** Returns the line of a list in `ralph status`. */
 export function listStatusLine({ source, counts, working }: ListStand): string {
   const name = oneLine(source, 200);
   if (counts === null) return `${name}  cannot be read`;

@@ -15,7 +15,7 @@ export interface PlanFacts {
   readonly full_iterations: number;
   readonly max_iterations: number;
   readonly argv: readonly string[];
-  /** The other agents of a list, in order. */
+  /** The other agents of `--agent A,B`, in order. */
   readonly further_agents: readonly {
     readonly agent: string;
     readonly argv: readonly string[];
@@ -28,7 +28,7 @@ export interface PlanFacts {
     readonly value: unknown;
     readonly source: string;
   }[];
-  /** Files that decide what the checks say. */
+  /** The files that decide the results of the checks. */
   readonly deciders: readonly string[];
   /** The agent that judges claims; null if none does. */
   readonly judge: {
@@ -36,23 +36,23 @@ export interface PlanFacts {
     readonly model: string | null;
     readonly criteria: readonly { readonly id: string; readonly text: string }[];
   } | null;
-  /** What ends an iteration before its time. */
+  /** The signs of repetition or overuse that end an iteration early. */
   readonly supervision: readonly {
     readonly sign: string;
-    /** Null: the sign only ends the iteration. */
+    /** At which count the agent is told; null: it is not told. */
     readonly told_at: number | null;
-    /** Null: no limit. */
+    /** At which count the iteration is ended; null: never. */
     readonly cut_at: number | null;
-    /** The agents of the run that do not tell what the sign counts. */
+    /** The agents of the run that do not report what the sign counts. */
     readonly off_for: readonly string[];
   }[];
-  /** Null without a sandbox. */
+  /** The sandbox of the run; null without one. */
   readonly sandbox: {
-    /** Null if they cannot be known yet. */
+    /** Null if the rules cannot be known yet. */
     readonly rules: SandboxRules | null;
-    /** Why the run would be refused, or the rules are not known. */
+    /** Why the run would be refused, or why the rules are not known. */
     readonly refusals: readonly string[];
-    /** The variables that it sets; `XXXXXX` in them is chosen at the start. */
+    /** The variables that the sandbox sets. In them, `XXXXXX` stands for characters that are chosen at the start. */
     readonly variables: Readonly<Record<string, string>>;
   } | null;
   readonly writes: readonly { readonly path: string; readonly what: string }[];
@@ -60,8 +60,8 @@ export interface PlanFacts {
 }
 
 /**
- * Returns the plan as text: what a person has to know before they start it, and with `isWhole` everything. No prompt or
- * configuration can control the terminal through it.
+ * Returns the plan as text: what a person has to know before the start, or everything with `isWhole`. Control
+ * characters are removed, so no prompt or configuration can control the terminal.
  */
 export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
   const plan = withoutControlsIn(facts);
@@ -164,7 +164,7 @@ export function section(title: string, lines: readonly string[]): string {
 const HEAD_LINES = 20;
 const TAIL_LINES = 12;
 
-/** Leaves out the middle of a long prompt, not its end, which has what ralph adds. */
+/** Returns the lines of a prompt. A long one loses its middle, but not its end, where ralph's additions are. */
 export function shortened(prompt: string): readonly string[] {
   const lines = prompt.trimEnd().split('\n');
   if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;

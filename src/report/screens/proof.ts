@@ -21,8 +21,8 @@ const RESULTS: Readonly<Record<Result, string>> = {
 };
 
 /**
- * Shows a proof in ten lines at most, and below them the lines of its judge, one for each criterion. Its texts may be
- * anybody's.
+ * Shows a proof in at most ten lines, and below them the lines of its judge, one for each criterion. Anyone may have
+ * written its texts, so they are cut and cleaned.
  */
 export function proofScreen(
   facts: ProofFacts,
@@ -63,7 +63,7 @@ function few(texts: readonly string[], room: number, noun: string): readonly str
 function checkLine(checks: readonly CheckProof[], name: string): string {
   const runs = checks.filter((check) => check.name === name);
   const last = runs.at(-1);
-  // It counts the checks that are left out.
+  // This name is no check: it counts the checks that are left out.
   if (last === undefined) return name;
   const { exit_code: exitCode, tests, baseline, command } = last;
   const hasPassed = runs.every((run) => run.hasPassed);
@@ -92,7 +92,7 @@ function listed(names: readonly string[]): string {
   return firstFew(names, (name) => oneLine(name, 60), NAMES_SHOWN);
 }
 
-/** Lists what `ralph proof --again` runs, so that a person can agree. */
+/** Lists the commands that `ralph proof --again` runs, so that a person can agree to them. */
 export function commandsToRun(
   { setup: { setup, copy } }: ProofFacts,
   commands: readonly string[],
@@ -110,7 +110,7 @@ function indented(command: string): string {
   return command.replace(/^/gm, '    ');
 }
 
-/** What the sentences about a repeated proof name. */
+/** The facts in the sentences about repeating a proof. */
 export interface RepeatFacts {
   /** `the proof of fix-login`, or `this proof`. */
   readonly what: string;
@@ -127,7 +127,7 @@ export function stillHolds(results: readonly CheckResult[], { what, tree }: Repe
   return `${what} still holds: ${names.join(', ')} on tree ${tree.slice(0, 7)} in a clean checkout`;
 }
 
-/** Says that the checks pass once more, and that they proved nothing the first time. */
+/** Says that the checks passed again, but that the task was not proven the first time. */
 export function heldNever(
   results: readonly CheckResult[],
   { what, tree, finding }: RepeatFacts & { readonly finding: string },
@@ -136,7 +136,7 @@ export function heldNever(
   return `${names} passed again on tree ${tree.slice(0, 7)}, but ${what} does not say proven: ${oneLine(finding, 300)}`;
 }
 
-/** Says what is not as a proof has it, with the end of each failed command's output. */
+/** Says what differs from the proof, with the end of each failed command's output. */
 export function holdsNoLonger(differences: readonly ProofDifference[], facts: RepeatFacts): string {
   const failed = differences.filter(({ kind }) => kind === 'check-failed').length;
   return doesNotHold(
@@ -145,7 +145,7 @@ export function holdsNoLonger(differences: readonly ProofDifference[], facts: Re
   );
 }
 
-/** Says that the checks could not even begin. */
+/** Says that the checks did not run, since the set-up failed. */
 export function setupFailed(result: CommandResult, facts: RepeatFacts): string {
   return doesNotHold([`its set-up command failed: ${commandText(result)}`], facts);
 }

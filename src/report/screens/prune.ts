@@ -6,7 +6,7 @@ export interface PruneTotals {
   readonly corruptFiles: number;
   readonly bytes: number;
   readonly dryRun: boolean;
-  /** As the user wrote it: `30d`. */
+  /** The age as the user wrote it, such as `30d`. */
   readonly olderThan: string;
 }
 
@@ -23,7 +23,7 @@ export function pruneSummary(totals: PruneTotals): string {
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
-/** Returns the closing sentence of `ralph prune` on a fleet, of which the database alone knows the bytes. */
+/** Returns the closing sentence of `ralph prune` on a fleet; without bytes, which only the database knows. */
 export function fleetPruneSummary({
   tasks,
   olderThan,

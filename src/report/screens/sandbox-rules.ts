@@ -1,8 +1,8 @@
 import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
 
 /**
- * Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. `variables` are
- * those that it sets, `TMPDIR` with the folder of the run among them.
+ * Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. `variables` are those
+ * that the sandbox sets, among them `TMPDIR`, which names the temporary folder of the run.
  */
 export function sandboxRuleLines(
   rules: SandboxRules,

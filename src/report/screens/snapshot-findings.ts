@@ -2,21 +2,21 @@ import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { LeakyRemote } from '../../core/snapshots/shared-refs.ts';
 import { type FolderFacts, ok, warning } from './doctor.ts';
 
-/** What snapshots of a work tree depend on. */
+/** The facts that decide whether snapshots of a work tree can be made and stay private. */
 export interface SnapshotFacts {
   /** Git's version; null if it does not say. */
   readonly version: string | null;
   /** The folder of the repository's objects. */
   readonly objects: string;
   readonly probe: FolderFacts;
-  /** Remotes to which a push would take snapshots. */
+  /** The remotes to which a push would also send snapshots. */
   readonly leaks: readonly LeakyRemote[];
 }
 
-/** The first git that flushes objects and refs when it is told to. */
+/** The first version of git with the settings to flush objects and refs to the disk. */
 const FLUSHING = [2, 36] as const;
 
-/** Rates what snapshots depend on; `facts` is null if there is no repository to keep them in. */
+/** Returns findings about snapshots; `facts` is null if there is no repository to keep them in. */
 export function snapshotFindings(facts: SnapshotFacts | null): readonly DoctorFinding[] {
   if (facts === null) return [];
   const { version, objects, probe, leaks } = facts;

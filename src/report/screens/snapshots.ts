@@ -3,7 +3,7 @@ import { commandHere } from '../../printed-command.ts';
 import { aligned } from '../columns.ts';
 import { formatInstant, plural } from '../format.ts';
 
-/** A snapshot as it is listed. */
+/** A row in the list of snapshots. */
 export interface SnapshotRow {
   readonly name: string;
   readonly at: string;
@@ -101,12 +101,12 @@ function endLine(what: string): string {
     : `the ${what} that is under way ends`;
 }
 
-/** Returns the question at a terminal. */
+/** Returns the question for a person at the terminal. */
 export function undoQuestion({ iteration }: UndoPreview): string {
   return iteration === null ? 'Redo this? [y/N] ' : 'Take this back? [y/N] ';
 }
 
-/** Returns the sentence if there is nothing to take back. */
+/** Returns what is said if there is nothing to take back or to redo. */
 export function nothingToUndo({ taskId, iteration }: UndoPreview): string {
   return iteration === null
     ? `nothing of ${taskId} is left to redo`

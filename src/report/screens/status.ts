@@ -21,9 +21,9 @@ const GAP = '  ';
 const NOTHING = '–';
 
 /**
- * Returns the table of tasks, in the order given. `said` returns what stands below a task's row, if anything. If the
- * table is too wide, RUN BY moves there; if that is not enough, each task becomes a block. Ids are for copying, so they
- * are cut last.
+ * Returns the table of tasks in the order given. `said` returns a text for the line below a task's row, or null. If the
+ * table is too wide, RUN BY moves to that line; if it is still too wide, each task becomes a block. Ids are cut last,
+ * since people copy them.
  */
 export function statusTable<T extends ShownTask>(
   tasks: readonly T[],
@@ -72,7 +72,7 @@ function cellsOf(task: ShownTask, paint: Painter | null): readonly string[] {
   ];
 }
 
-/** Says that the task is not this user's, what it waits for, and what was asked; null if none of these applies. */
+/** Returns the words below a task's row: that it is not this user's, what it waits for, what was asked; or null. */
 function vaultWords(task: ShownTask): string | null {
   const parts = [
     isForeign(task) ? NOT_YOURS : null,
@@ -124,7 +124,7 @@ export function noTasks(stateDir: string, above: string | null): string {
   return `no tasks in ${stateDir}, but some in ${above}: ${ralphCommand('status', '--vault', shellQuote(above))}`;
 }
 
-/** Returns one task as JSON. Durations are in seconds, money in US dollars. */
+/** Returns a task as JSON. Durations are in seconds, money in US dollars. */
 export function statusJson(task: ShownTask): object {
   return {
     task_id: task.taskId,

@@ -18,18 +18,18 @@ export interface TaskDetail {
   readonly task: TaskState;
   /** The completion rule in words. */
   readonly completion: string;
-  /** US dollars; null if there is no limit. */
+  /** The cost limit in US dollars; null if there is none. */
   readonly maxCostUsd: number | null;
   /** The budget of the day that all tasks share; null if there is none. */
   readonly day: DayBudget | null;
   /** The current time, as an ISO instant. */
   readonly at: string;
-  /** Where commands find the task. */
+  /** What a command needs to find the task. */
   readonly place: TaskPlace;
   readonly lines: LinesByIteration;
-  /** Whether its own work tree is gone, so that nothing can be put back in it. */
+  /** Whether the task's own work tree is gone, so that nothing can be put back into it. */
   readonly isTreeGone: boolean;
-  /** Set if this is a copy of a task that works elsewhere, so that its folders here mean nothing. */
+  /** Set if this is a copy of a task on another machine, so that its folders here mean nothing. */
   readonly isElsewhere?: true;
 }
 
@@ -44,10 +44,10 @@ export function taskDetail(detail: TaskDetail, options: TableOptions): string {
     .join('');
 }
 
-/** A name and its text; null if there is nothing to say. */
+/** A label and its text; null if there is nothing to say. */
 export type Field = readonly [name: string, text: string | null];
 
-/** Returns the lines of fields, their texts beside their names. */
+/** Returns the lines of fields: each label, with the text beside it. */
 export function fieldLines(fields: readonly Field[], options: TableOptions): readonly string[] {
   return fields.flatMap(([name, text]) => field(name, text, options));
 }
@@ -56,7 +56,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
   const { shown, task, place } = detail;
   const { progress } = task;
   const { proof } = task.evidence ?? {};
-  // These commands do nothing with a task that is not this user's, or that is not here.
+  // These commands refuse a task that is not this user's, and do not find one on another machine.
   const isHere = !isForeign(shown) && detail.isElsewhere !== true;
   const back = isHere ? lookBackOf(task.git, place) : null;
   const branch = isHere ? ownBranchOf(task.git, place) : null;
@@ -127,7 +127,7 @@ const UNCUT = new Set([
 ]);
 const LINES_SHOWN = 4;
 
-/** Returns a name and its wrapped text, or nothing without a text. Paths stay whole, so they can be copied. */
+/** Returns the lines of a label and its wrapped text; none without a text. Paths stay whole, so they can be copied. */
 function field(
   name: string,
   text: string | null,
@@ -172,7 +172,7 @@ function costOf({ task, maxCostUsd }: TaskDetail): string {
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 
-/** Lines are shown only where a snapshot tells them, and agents only where there are several. */
+/** Returns the headings. LINES is shown only if a snapshot tells them, AGENT only if there are several agents. */
 function headingsFor(task: TaskState, lines: LinesByIteration): readonly string[] {
   const more = Object.keys(lines).length === 0 ? [] : ['LINES'];
   const agent = Object.keys(task.agents).length === 0 ? [] : ['AGENT'];

@@ -1,9 +1,9 @@
 import type { SettingNeedingTrust } from '../../core/settings/needs-trust.ts';
 import { ralphCommand, shellQuote } from '../../printed-command.ts';
 
-// Every message about trust in a configuration file that ralph found by itself.
+// The messages about trust in a configuration file that ralph found by itself.
 
-/** Returns the notice of every start: `…/ralph.config.yaml sets verify, after.` */
+/** Returns the notice that is printed at every start: `…/ralph.config.yaml sets verify, after.` */
 export function setsLine(file: string, powers: readonly SettingNeedingTrust[]): string {
   return `${visible(file)} sets ${keysOf(powers)}.`;
 }
@@ -14,7 +14,7 @@ export interface UntrustedConfig {
   readonly powers: readonly SettingNeedingTrust[];
   /** Why the record of trust is unsafe to use; null if it is safe. */
   readonly unsafe: string | null;
-  /** The trusted path: of this file with other content, or of the file that it would replace; null if none. */
+  /** A path that is trusted: this file with other content, or the file that this one would replace; null if none. */
   readonly trusted: string | null;
   /** False if the file is missing or invalid. */
   readonly isUsable: boolean;
@@ -89,8 +89,8 @@ function valueText(value: unknown): string {
 }
 
 /**
- * Puts a text on one line and makes all of it visible: control and invisible characters become
- * `\u{1b}`. Dropping them would hide commands between them.
+ * Returns a text on one line with all of it visible: control and invisible characters become codes such as `\u{1b}`.
+ * Dropping them would hide commands between them.
  */
 function visible(text: string): string {
   return text

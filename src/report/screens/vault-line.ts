@@ -2,7 +2,7 @@ import type { FileOutcome, LeaveReason, VaultFile } from '../../core/rescue/vaul
 import { commandHere } from '../../printed-command.ts';
 import { formatDuration } from '../format.ts';
 
-/** Returns a line on what a rescue pass did with a file, or null if the file is left without a word. */
+/** Returns a line on what a pass over the vault did with a file, or null if nothing has to be said about it. */
 export function vaultLine(file: VaultFile, outcome: FileOutcome): string | null {
   const what = outcomeText(outcome);
   return what === null ? null : `${file.folder}/${shownName(file.name)}: ${what}`;
@@ -34,14 +34,14 @@ function outcomeText(outcome: FileOutcome): string | null {
   }
 }
 
-/** Why a person has to deal with a file. */
+/** The reasons for which a person has to deal with a file. */
 export const HUMAN_REASONS = {
   payment: 'ralph never automates payments',
   'too-large': 'it is too large for a prompt',
   'front-matter': 'its front matter cannot be read',
 } as const;
 
-/** The words for each reason to leave a file alone; null means that it gets no line. */
+/** The words for each reason to leave a file alone; null: no line is printed. */
 const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   'no-task': () => null,
   'own-note': () => null,

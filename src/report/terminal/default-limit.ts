@@ -2,7 +2,7 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import type { Sources } from '../../core/settings/setting-source.ts';
 import { defaultLimitNotice } from '../notices.ts';
 
-/** Returns a listener to events. At the first default limit that is reached, it warns and names the flag. */
+/** Returns a listener to events. When a default limit is reached, it warns once and names the flag. */
 export function defaultLimitHint(
   sources: Sources,
   warn: (sentence: string) => void,

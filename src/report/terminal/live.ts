@@ -44,7 +44,7 @@ export function liveView(options: LiveOptions): RunView {
     costUsd: 0,
     tick: 0,
   };
-  /** When the time for the whole task ends (ms since 1970), or the time left while its clock is stopped. */
+  /** When the time limit of the whole task ends (ms since 1970), or the time left while its clock is stopped. */
   let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
   let now = '';
   let doing: RalphActivity | null = null;
@@ -177,7 +177,7 @@ export function liveView(options: LiveOptions): RunView {
         what.kind === 'approval' || (what.kind === 'wait' && what.wait.kind !== 'delay');
       if (isClockStopped) time = asLeft(leftMs());
       begin();
-      // The terminal has echoed `^C` into the picture.
+      // The terminal has printed `^C` into the picture, so it is drawn again.
       if (what.kind === 'stop') redraw();
     },
     notice(text) {
@@ -204,7 +204,7 @@ function isShown(what: RalphActivity, nowMs: number): boolean {
   return Date.parse(what.wait.until) - nowMs > SHORTEST_SHOWN_DELAY_MS;
 }
 
-/** Paths and commands are not wrapped, so they can be copied. */
+/** The labels whose texts are not wrapped: paths and commands, which people copy. */
 const UNCUT = new Set(['index', 'look', 'undo', 'land', 'allow', 'refuse', 'next', 'note', 'logs']);
 const WIDEST_PROSE = 100;
 

@@ -34,12 +34,12 @@ export function plainView(sink: LineSink, options: PlainOptions): RunView {
   };
 }
 
-/** Only this many lines are kept for the end, since a run may last for days. */
+/** The most lines that are kept for the end of a quiet run, which may last for days. */
 const KEPT_LINES = 50;
 
 /**
- * Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. What is
- * left in no commit then is printed all the same.
+ * Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. Then it
+ * only prints what could not be committed.
  */
 export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];

@@ -10,7 +10,7 @@ export interface RunView {
   event(event: RalphEvent): void;
   /** Shows a sentence that is not an event of the task: a warning, a hint. */
   notice(sentence: string): void;
-  /** Shows what ralph does until the next event. Only a view that can erase this text implements it. */
+  /** Shows what ralph itself does, until the next event. Only a view that can erase this text implements the method. */
   doing?(what: RalphActivity): void;
   /** Shows a piece of the agent's own text, as it arrives. */
   agentText(text: string): void;

@@ -12,7 +12,7 @@ import {
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
 
-/** Returns the head of the page: whether anything needs a person, and the totals. */
+/** Returns the top of the page: whether anything needs a person, and the totals. */
 export function overview(briefing: Briefing): Markup {
   const { needs, totals, since, until, day } = briefing;
   const title =

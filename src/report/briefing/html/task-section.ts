@@ -75,7 +75,7 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
   return html`<dl class="facts num">${rows.map(([name, value]) => (value === null ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
 }
 
-/** A page is read elsewhere. */
+/** Formats a command that works from any folder, since the page may be read elsewhere. */
 function codeOf(command: string): Markup {
   return html`<code>${fromItsFolder(command)}</code>`;
 }
@@ -99,7 +99,7 @@ function story({ happenings }: BriefTask): Markup {
 
 function iterationTable({ iterations, lines }: BriefTask): Markup {
   if (iterations.length === 0) return NOTHING;
-  // Lines are shown only where a snapshot tells them.
+  // The column of changed lines is shown only if a snapshot tells their number.
   const changed = iterations.some(({ number }) => lines[number] !== undefined) ? lines : null;
   const hasAgents = iterations.some(({ agent }) => agent !== undefined);
   return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th>${hasAgents ? html`<th>Agent</th>` : ''}<th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th>${changed === null ? '' : html`<th class="right">Lines</th>`}<th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, changed, hasAgents))}</tbody></table></div>`;

@@ -6,10 +6,10 @@ import { html, type Markup, NOTHING } from './markup.ts';
 import { marksOf, type Period, positionIn, workedPeriod } from './time-scale.ts';
 import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 
-/** Only this many tasks get a lane: nobody would read more. */
+/** At most this many tasks get a lane: nobody would read more. */
 const LANES = 30;
 const WIDTH = 1_000;
-/** The least width of a bar: the shortest stay visible and large enough to point at. */
+/** The least width of a bar, so that the shortest bars stay visible and large enough to point at. */
 const NARROWEST = 2.5;
 
 /** Shows when the agents worked, in a lane for each task with a bar for each iteration. */

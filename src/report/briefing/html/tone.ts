@@ -1,7 +1,7 @@
 import type { BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 
-/** What a colour stands for: done, working, cut short, failed. */
+/** The meaning of a colour: done, working, cut short, failed. */
 export type Tone = 'done' | 'work' | 'cut' | 'bad';
 
 export function iterationTone({ completed, outcome }: BriefIteration): Tone {
