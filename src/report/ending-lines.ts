@@ -23,7 +23,7 @@ import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 export interface MessageContext {
   /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
-  /** What the task was asked to do. */
+  /** The prompt of the task. */
   readonly asked?: string;
   /** For commands, such as the one that resumes the task. Null: no folder of the task is here, so no note or logs. */
   readonly task?: ResumeFacts | null;
@@ -228,7 +228,7 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
   }
 }
 
-/** Returns the agent that needs advice: the judge that failed, or else the one that worked last. */
+/** Returns the agent to give advice about: the judge that failed, or else the agent that worked last. */
 function agentOf({ agent, judge }: EndingEvent, only: AgentName): AgentName {
   if (isAgentName(judge)) return judge;
   return isAgentName(agent) ? agent : only;

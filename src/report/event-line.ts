@@ -135,7 +135,7 @@ function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { eve
   return verdict === 'not-met' ? null : `${agent} has judged the claim: ${verdict}${cost}`;
 }
 
-/** Why a promise does not count. */
+/** The reasons for which a promise does not count, in words. */
 const MISSES: Readonly<Record<string, string>> = {
   'in-a-sentence': 'the promise is inside a sentence',
   decorated: 'the promise has a bullet, quotes or a question mark beside it',

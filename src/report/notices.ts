@@ -166,7 +166,7 @@ export function branchMade(branch: string): string {
   return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before was protected, or HEAD was on none.`;
 }
 
-/** `paths` are to be shown. */
+/** `paths` are in the form in which people read them. */
 export function heldBack(paths: readonly string[]): string {
   return `Not restored, since the sandbox keeps the agent from writing there: ${oneLine(paths.join(', '), 300)}.`;
 }

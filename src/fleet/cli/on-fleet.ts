@@ -8,7 +8,7 @@ import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import { unreadableText } from '../report/fleet-words.ts';
 import { openFleetAt } from '../worker/open.ts';
 
-/** A fleet that a command works on. */
+/** The fleet on which a command works. */
 export interface OpenFleet {
   readonly queue: Awaited<ReturnType<typeof openNamed>>;
   /** The words that a further command needs to work on the same fleet; empty if a variable names it. */

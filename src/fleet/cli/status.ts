@@ -56,7 +56,7 @@ async function listFrame(fleet: OpenFleet, isJson: boolean, options: TableOption
   return { text, key, isLast: false };
 }
 
-/** Returns those of the warnings of a fleet that concern a task. */
+/** Returns the warnings of a fleet that concern a task. */
 function warningsOf(facts: FleetTaskFacts, all: readonly FleetWarning[]): readonly FleetWarning[] {
   return all.filter((warning) => concerns(warning, facts));
 }

@@ -1,8 +1,8 @@
 import type { FleetSpec } from './fleet-task.ts';
 
 /*
- * What is known of the workers, accounts and queues of a fleet, and what people and tasks ask each other. Every instant
- * is the database's, in ISO 8601 UTC.
+ * What a fleet knows about its workers, accounts and queues, and what people and tasks ask each other. Every instant is
+ * by the database's clock, in ISO 8601 UTC.
  */
 
 export interface WorkerFacts {
@@ -29,7 +29,7 @@ export interface WorkerSeen extends WorkerFacts {
 export interface AccountFacts {
   readonly name: string;
   readonly pausedUntil: string | null;
-  /** Paused until somebody releases it. */
+  /** Whether the account is paused until somebody resumes it. */
   readonly isHeld: boolean;
   readonly why: string | null;
   /** How many tasks may run at a time; 0: any number. */
@@ -45,7 +45,7 @@ export interface QueueFacts {
   readonly waiting: number;
   readonly running: number;
   readonly parked: number;
-  /** Since when the oldest waiting task waits; null if none does. */
+  /** The instant since which the oldest waiting task waits; null if none waits. */
   readonly oldestWaiting: string | null;
 }
 
@@ -75,7 +75,7 @@ export type RequestTaken =
   /** The task's state does not allow the request; `why` is a sentence. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** What a person asks of a task, with the name that the person gave. */
+/** What a person asks of a task. `by` is the name that the person gave. */
 export type NewFleetRequest =
   | { readonly kind: 'tell'; readonly text: string; readonly by: string }
   | { readonly kind: 'pause'; readonly by: string }
@@ -84,16 +84,16 @@ export type NewFleetRequest =
 /** A request that waits for its task. */
 export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
 
-/** What a task asks people. */
+/** A task's request for an approval by a person. */
 export interface FleetApproval {
   readonly id: string;
-  /** What a person reads: see `report/notes/approval-request.ts`. */
+  /** The text that a person reads: see `report/notes/approval-request.ts`. */
   readonly text: string;
   /** How long people can answer, in milliseconds from the database's now. */
   readonly expiresInMs: number;
 }
 
-/** What a person answered. */
+/** A person's answer to a request for an approval. */
 export interface FleetAnswer {
   readonly verdict: 'approved' | 'rejected';
   /** The name that the person gave; `sessionUser` is the user of the database. */

@@ -94,7 +94,7 @@ export function specContent(spec: FleetSpec): string {
   return canonicalJson({ ...others, settings: Object.fromEntries(given) });
 }
 
-/** The fields of a spec that hold a text, and those that may be null instead. */
+/** The fields of a spec that hold a text, and those that hold a text or null. */
 const TEXTS = ['task_id', 'prompt', 'task_type', 'repo', 'branch', 'account', 'queue'];
 const TEXTS_OR_NULL = ['base', 'subdir', 'setup'];
 
@@ -129,7 +129,7 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
 }
 
-/** Returns plain data as JSON with the keys of every object in order. */
+/** Returns plain data as JSON with the keys of every object sorted. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

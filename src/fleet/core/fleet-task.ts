@@ -3,8 +3,8 @@ import type { StoredSetting } from '../../core/settings/stored-run.ts';
 import type { Status } from '../../core/task/task-state.ts';
 
 /**
- * The schema of what a fleet stores of a task: its settings and its saved state. A release that adds a setting or
- * a field of the state raises it, so that no older worker takes the task.
+ * The version of the form in which a fleet stores a task's settings and state. A release that adds a setting or a field
+ * of the state raises it, so that no older worker takes the task.
  */
 export const FLEET_SCHEMA = 1;
 
@@ -65,7 +65,7 @@ export interface FleetTaskFacts {
   readonly fence: number;
   /** How many claims there were since an agent last came to its end, or an iteration was counted. */
   readonly claims_without_iteration: number;
-  /** The hosts of these claims. */
+  /** The hosts of the claims that are counted above. */
   readonly hosts: readonly string[];
   /** How often the task was parked since an iteration was last counted, or somebody resumed it. */
   readonly parks_without_iteration: number;

@@ -3,7 +3,7 @@ import { msBetween } from '../../core/task/task-state.ts';
 import type { AccountFacts, QueueFacts, UnreadableTask, WorkerSeen } from './fleet-facts.ts';
 import type { FleetTaskFacts } from './fleet-task.ts';
 
-/** What `ralph fleet status` knows. */
+/** The facts about a fleet that `ralph fleet status` reads. */
 export interface FleetView {
   /** `fleet HOST/DATABASE`. */
   readonly fleet: string;
@@ -85,7 +85,7 @@ const CLAIMS_SUSPECT = 3;
 /** A task that was parked this often without a counted iteration probably never gets through one. */
 const PARKS_SUSPECT = 3;
 
-/** Returns what `ralph fleet status` shows. */
+/** Returns a fleet's facts with the warnings that follow from them, for `ralph fleet status`. */
 export function fleetPicture(view: FleetView): FleetPicture {
   const silent = view.workers.filter((worker) => !isAlive(worker, view));
   const paused = view.accounts.filter((account) => isPaused(account, view.at));
@@ -97,7 +97,7 @@ export function fleetPicture(view: FleetView): FleetPicture {
   };
 }
 
-/** Whether a warning says why an open task does not go on. */
+/** Whether a warning tells why an open task does not go on. */
 export function concerns(warning: FleetWarning, task: FleetTaskFacts): boolean {
   const { spec, worker, paused, ended_at } = task;
   if (ended_at !== null) return false;

@@ -1,6 +1,6 @@
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
 
-/** What git refuses in the name of a ref, by the rules of `git check-ref-format`. */
+/** Matches what git refuses in the name of a ref, by the rules of `git check-ref-format`. */
 const REFUSED = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$|^-|(?:^|\/)\.|\.lock(?:\/|$)/u;
 
 /** Whether git takes this as the name of a branch. */

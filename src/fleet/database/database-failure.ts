@@ -30,8 +30,8 @@ export function leavesConnection(error: unknown): boolean {
 }
 
 /**
- * Returns what to throw for an error of the database: a `FleetAwayError` if it cannot be reached, a `FleetError` if it
- * refuses, and the error itself if it is a bug.
+ * Returns the error to throw for a failure of the database: a `FleetAwayError` if it cannot be reached, a `FleetError`
+ * if it refuses, and the given error if it is a bug.
  */
 export function databaseFailure(fleet: string, given: unknown): unknown {
   if (given instanceof FleetError || given instanceof FleetAwayError) return given;

@@ -41,7 +41,7 @@ export async function insertEvents(
   );
 }
 
-/** Returns the event of a row. */
+/** Returns the event in a row of `ralph.event`. */
 export function eventOfRow(row: {
   number: string;
   worker: string | null;

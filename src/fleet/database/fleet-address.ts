@@ -57,7 +57,7 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
     const filled = value || env[variable];
     if (filled) searchParams.set(parameter, filled);
   }
-  // Cron and containers set no USER.
+  // USER may be missing under cron and in containers.
   const user = searchParams.get('user') || env.USER || systemUser() || '';
   if (user !== '') searchParams.set('user', user);
   checkTls(searchParams);

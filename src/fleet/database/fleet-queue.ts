@@ -30,12 +30,12 @@ export interface FleetQueue {
   /** How long a claim holds without a beat, in milliseconds. */
   readonly leaseMs: number;
 
-  // Submitting.
+  // For `ralph submit`.
 
   /** Queues all tasks in one transaction, or none of them if one is refused. */
   submit(tasks: readonly NewFleetTask[]): Promise<readonly Submitted[]>;
 
-  // Working.
+  // For workers.
 
   /** Records that a worker is alive. It is called with each beat, even while the worker has no claim. */
   present(worker: WorkerFacts): Promise<void>;
@@ -94,7 +94,7 @@ export interface FleetQueue {
    */
   sweep(): Promise<readonly SweepTrouble[]>;
 
-  // Steering, from any machine.
+  // For commands that steer tasks and accounts, from any machine.
 
   /** Leaves a request for the worker of a task. A task that is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
@@ -109,7 +109,7 @@ export interface FleetQueue {
   /** Removes those tasks that ended at this instant or before, with all that belongs to them. Resolves to their ids. */
   prune(taskIds: readonly string[], endedBefore: string): Promise<readonly string[]>;
 
-  // Reading.
+  // For commands and workers that read.
 
   /** Returns the database's current time, so that no decision compares the clocks of two machines. */
   readClock(): Promise<string>;
@@ -134,7 +134,7 @@ export interface FleetQueue {
   close(): Promise<void>;
 }
 
-/** Which tasks are read; every condition has to hold. */
+/** The conditions for the tasks to read; all of them have to hold. */
 export interface TaskFilter {
   /** Only tasks that have not ended. */
   readonly open?: boolean;

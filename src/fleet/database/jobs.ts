@@ -3,9 +3,9 @@ import { isObject } from '../../core/text/is-object.ts';
 import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*
- * How the queue uses the engine. The row in `ralph.task` says which job is the task's; every other job with its id is a
- * leftover, and is removed by the claim that meets it, or when the task gets another job. An open task has a job unless a
- * person has paused it.
+ * How the queue uses its engine, pg-boss. The row of a task in `ralph.task` names the job that is the task's. Every
+ * other job for the task is a leftover, which is removed by the claim that meets it, or when the task gets another job.
+ * An open task has a job unless a person has paused it.
  */
 
 /** Practically no limit for pg-boss: the row of the task decides when its claim was lost too often. */

@@ -58,7 +58,7 @@ export class ClaimWriter {
          on conflict (task_id, name) do update set packed = $4, iteration = $3, saved_at = clock_timestamp()`,
         [claim.taskId, name, iteration, Buffer.from(packed)],
       );
-      // The newest logs are kept, up to the limit.
+      // Removes the oldest logs, so that the others stay within the limit.
       await tx.executeSql(
         `delete from ralph.log where task_id = $1 and name in (
            select name from (

@@ -27,7 +27,7 @@ export interface CheckpointWorld {
   readonly dropped: AbortSignal;
   /** Drops the leg if the guard may have killed the agent: its end then says nothing about the task. */
   readonly dropIfStale: () => void;
-  /** Packs a step that was just saved. */
+  /** Returns a step, which was just saved, in packed form. */
   readonly pack: (state: LoopState) => Uint8Array;
   /** Pushes the work tree to the origin as a snapshot, if it differs from the newest one there. */
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
@@ -48,9 +48,9 @@ export interface LegCheckpoints {
 }
 
 /*
- * The order in which a step is kept, so that a worker that dies at any moment loses one iteration at most:
+ * A step is stored in this order, so that a worker that dies at any moment loses one iteration at most:
  *
- *   saved here ──► snapshot pushed ──► checkpoint written, if the claim still holds ──► what comes next begins
+ *   saved here ──► snapshot pushed ──► checkpoint written, if the claim still holds ──► the next step begins
  */
 export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
   const { claim, queue, dropped } = world;

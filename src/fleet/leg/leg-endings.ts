@@ -16,8 +16,8 @@ import { whenThere } from './when-there.ts';
 import type { WorkerSick } from './worker-sick.ts';
 
 /*
- * How a leg ends whose run did not come to its end: the task goes to another worker, it has failed, or a person has
- * stopped it. Its checkpoint stays as it was.
+ * How a worker's run of a task (a leg) ends if its loop did not come to an end: the task goes to another worker, has
+ * failed, or was stopped by a person. Its checkpoint stays as it was.
  */
 
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };

@@ -29,7 +29,7 @@ import { createLegPatience, type LegPatience } from './patience.ts';
 import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 
-/** What the result of a task adds to its settlement. */
+/** The fields that a task's result adds to its settlement, the record of its end. */
 type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
 
 /** What a task without a result adds to its settlement. */
@@ -39,7 +39,7 @@ export const NOT_LANDED: Landed = {
 
 /** The repository of one worker's run of a task (a leg). */
 export interface LegGit {
-  /** Called with the keeper of the work tree, before the loop begins. */
+  /** Takes the object that makes snapshots of the work tree (its keeper), before the loop begins. */
   opened(keeper: TreeKeeper | null): void;
   /**
    * Pushes the work tree to the origin as a snapshot, unless it is the same as the newest one there. Rejects with a
@@ -52,7 +52,7 @@ export interface LegGit {
   land(facts: CommitFacts): Promise<Landed>;
 }
 
-/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with what `state.over` aborts with. */
+/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with the reason of `state.over`. */
 export async function openLegGit(
   state: LegState,
   spec: FleetSpec,

@@ -44,7 +44,7 @@ export async function planLeg(
   return requirePlan(request, [...settled.valueProblems, ...settled.problems]);
 }
 
-/** Returns the worker's environment without what leads to the database. */
+/** Returns the worker's environment without the variables that lead to the database or that mark a loop. */
 export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(PG|RALPH_FLEET|RALPH_RUN_ID)/.test(name)),

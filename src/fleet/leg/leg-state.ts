@@ -6,7 +6,7 @@ import type { FleetClaim, FleetRequest } from '../database/fleet-queue.ts';
 import type { LegWorld } from './leg-world.ts';
 import type { LegFolder } from './worker-home.ts';
 
-/** Where the requests to a run are left. */
+/** The folder in which requests to a run are left, with the seal that signs them. */
 interface RequestPlace {
   readonly folder: string;
   readonly seal: Seal;
@@ -17,7 +17,7 @@ export interface LegState {
   readonly claim: FleetClaim;
   readonly world: LegWorld;
   readonly lease: ClaimLease;
-  /** Aborts with a `RunDropped`. */
+  /** Aborts with a `RunDropped` when the leg is dropped. */
   readonly dropped: AbortSignal;
   /** Drops the leg if no beat came through for so long that the guard has killed the agent. */
   readonly dropIfStale: () => void;
@@ -37,7 +37,7 @@ export interface LegState {
   place: RequestPlace | null;
   /** People's requests to the run by id, with the number of saves since each was left. */
   readonly requests: Map<string, { readonly kind: FleetRequest['kind']; saves: number }>;
-  /** Whether the work tree has something that the result of a completed task does not have. */
+  /** Whether the work tree has files that are missing in the result of a completed task. */
   hasMore: boolean;
 }
 
@@ -65,7 +65,7 @@ export function keptAt({ tree, stateDir }: LegFolder, { host }: LegWorld): strin
   return `its work tree is ${tree} on ${host}, and its logs are in ${stateDir}`;
 }
 
-/** Returns this machine's seal for the state of a leg. */
+/** Returns this machine's seal, which signs the state of a leg. */
 export function sealOf(folder: LegFolder): Seal {
   return sealAt({ stateDir: folder.stateDir, keyFile: null }, true);
 }

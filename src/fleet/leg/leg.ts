@@ -27,7 +27,7 @@ export interface RunningLeg {
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard has killed the agent by now, because no beat came through. */
   dropIfStale(): void;
-  /** Ends what runs at once. If the claim still holds, the task goes to another worker, and no claim counts as lost. */
+  /** Ends what runs at once. If the claim still holds, another worker gets the task, and no claim counts as lost. */
   drop(why: string): void;
   /** Gives the task to another worker after the running iteration; at once if no run has begun. */
   handOver(why: string): void;

@@ -4,7 +4,7 @@ import { LegFailed } from './leg-failed.ts';
 import { backOff, pauseFor } from './repeat.ts';
 import { WorkerFull } from './worker-full.ts';
 
-/** What went wrong at the origin or in the work tree; `why` is a sentence. */
+/** A failure at the origin or in the work tree; `why` is a sentence. */
 type Trouble =
   | { readonly kind: 'no-repository' | 'no-ref'; readonly why: string }
   | { readonly kind: 'away' | 'refused'; readonly why: string }
@@ -14,11 +14,11 @@ type WithoutTrouble<End> = Exclude<End, { readonly kind: Trouble['kind'] }>;
 
 /**
  * How far a task has come:
- * - `first-contact`: nothing is known of its repository. If that is not there or may not be read, the task ends at once.
- *   Later this means that the origin is away: a token may have been replaced, or a limit reached.
+ * - `first-contact`: its repository was never reached. If it does not exist or may not be read, the task ends at once.
+ *   At a later stage the same counts as an outage: a token may have been replaced, or a limit reached.
  * - `tree`: the work tree is being made.
  * - `first-push`: no agent has run yet. An origin that refuses ends the task at once.
- * - `work`: the work tree has something that is nowhere else.
+ * - `work`: the work tree holds work that is stored nowhere else.
  */
 export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
 

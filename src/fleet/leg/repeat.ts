@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Calls `work` each `everyMs` milliseconds until the signal aborts, and never twice at once. Resolves when it has
- * ended. If a call rejects, `onError` gets the reason, and the rounds go on.
+ * Calls `work` every `everyMs` milliseconds until the signal aborts, but never twice at once. Resolves once the last
+ * call has ended. If a call rejects, `onError` gets the reason, and the calls go on.
  */
 export async function repeat(
   everyMs: number,

@@ -1,2 +1,2 @@
-/** The worker's disk has no room left: the task goes to another worker. */
+/** Thrown if the worker's disk is full, so that the task goes to another worker. */
 export class WorkerFull extends Error {}

@@ -20,8 +20,8 @@ import { taskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 
 /*
- *   <home>/mirrors/<hash>.git             one for each repository
- *   <home>/legs/<task>.<fence>/owner.json the worker's process; renewed while the leg lives
+ *   <home>/mirrors/<hash>.git             the mirror of a repository
+ *   <home>/legs/<task>.<fence>/owner.json the worker's process; touched while the leg runs
  *                             /tree       the work tree
  *                             /state      the state folder of the run
  */

@@ -9,7 +9,7 @@ export interface ResultToLand {
   readonly taskId: string;
   /** The commit of the result. */
   readonly commit: string;
-  /** Without `refs/heads/`. */
+  /** The name of the task's branch, without `refs/heads/`. */
   readonly branch: string;
   /** The commit that the task last pushed to the branch; null if it never pushed: then the branch must not exist. */
   readonly left: string | null;
@@ -33,7 +33,7 @@ export type LandEnd =
 
 type Away = Extract<LandEnd, { readonly kind: 'away' }>;
 
-/** If this many names are taken, something other than the names is wrong. */
+/** After this many taken names, the cause must be something other than the names. */
 const NAMES_AT_MOST = 100;
 
 /**

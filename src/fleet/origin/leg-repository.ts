@@ -16,7 +16,7 @@ export interface LegRepository {
   readonly folder: string;
   /** The commit of HEAD; null for a branch without a commit. */
   readonly head: string | null;
-  /** Without `refs/heads/`. */
+  /** The name of the task's branch, without `refs/heads/`. */
   readonly branch: string;
   /** The URL of `origin` that the agent sees. */
   readonly url: string;

@@ -14,11 +14,11 @@ import type { CheckpointSnapshot } from '../database/fleet-queue.ts';
 import type { Mirror } from './mirror.ts';
 
 /*
- * What a takeover finds: a snapshot of the work tree at the origin, under a name that no other push has.
+ * A worker that takes a task over finds its work tree as a snapshot at the origin, under a name that no other push has:
  *
- *   work tree ──► objects ──► less the files that look like secrets ──► commit ──► refs/ralph/<task>/<i>.<fence>.<n>
+ *   work tree ──► objects ──► without files that look like secrets ──► commit ──► refs/ralph/<task>/<i>.<fence>.<n>
  *
- * The names that `ralph diff` and `ralph undo` use in the work tree are the keeper's, and stay as they are.
+ * `i` is the iteration, `fence` the number of the claim. In the work tree, snapshots keep the names of a local run.
  */
 
 /** The work tree of one worker's run of a task (a leg), as a commit that may leave the machine. */
@@ -43,9 +43,9 @@ export interface KeepRequest {
   readonly taskId: string;
   /** A number that grows with each kept tree. */
   readonly order: number;
-  /** ISO instant. */
+  /** The time of the commit, as an ISO instant. */
   readonly at: string;
-  /** A few words, such as `iteration 3`. */
+  /** What the snapshot shows in a few words, such as `iteration 3`. */
   readonly subject: string;
   /** The tree that was kept last. If nothing differs from it, no new commit is made. */
   readonly last: KeptLegTree | null;
@@ -134,7 +134,7 @@ export interface LegSnapshots {
   push(iteration: number): Promise<SnapshotPush>;
 }
 
-/** If this many names are taken, something other than the names is wrong. */
+/** After this many taken names, the cause must be something other than the names. */
 const NAMES_AT_MOST = 20;
 
 /** Opens the snapshots of a leg; nothing is kept or pushed yet. */

@@ -22,12 +22,12 @@ import type { Mirror } from './mirror.ts';
 import type { GitBase } from './mirror-folder.ts';
 
 /*
- * The work tree of a leg has a repository of its own, on the task's branch at the commit that was HEAD:
+ * Each worker's run of a task (leg) has a work tree with its own repository, on the task's branch at the last HEAD:
  *
  *   objects from the origin ──► repository ──► files ──► index
  *
- * Without a snapshot, the files are as git checks them out. With one, they are its files byte for byte, and the
- * index is as it was, so that the work is as uncommitted as the last leg left it.
+ * Without a snapshot, git checks the files out. With one, the files are the snapshot's, byte for byte, and the index
+ * is as it was: what the last leg left uncommitted is still uncommitted.
  */
 
 export interface LegTreeRequest {
@@ -41,7 +41,7 @@ export interface LegTreeRequest {
   readonly head: string;
   /** The newest snapshot of the task; null before the first one. */
   readonly snapshot: { readonly commit: string; readonly ref: string } | null;
-  /** Without `refs/heads/`. */
+  /** The name of the task's branch, without `refs/heads/`. */
   readonly branch: string;
   /** The URL of `origin` that the agent sees. */
   readonly url: string;
@@ -52,7 +52,7 @@ export interface LegTreeRequest {
   readonly isSelfContained?: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once. */
+  /** Kills git at once when it aborts. */
   readonly signal: AbortSignal;
   /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;

@@ -26,9 +26,9 @@ import { fetchFrom, listThere, makeBare } from '../../effects/git/questions/remo
 import { settingNow } from '../../effects/git/questions/settings.ts';
 
 /*
- * `<home>/mirrors/<sha256 of the URL>.git` is a bare repository that all legs of a URL share. Git fetches and pushes
- * there, and never in the repository of an agent: that one's configuration and hooks are the agent's. Nothing is
- * ever removed from it, since work trees borrow its objects.
+ * `<home>/mirrors/<sha256 of the URL>.git` is a bare repository for all of a worker's runs of tasks (legs) with this
+ * URL. Git fetches and pushes in it, and never in an agent's repository, where the agent controls configuration and
+ * hooks. Nothing is ever removed from the mirror, since work trees borrow its objects.
  */
 
 export interface MirrorPlace {
@@ -59,7 +59,8 @@ const SETTINGS =
 export type GitBase = Pick<GitRequest, 'env' | 'runId' | 'signal' | 'timeoutMs'>;
 
 /**
- * Makes the mirror unless it is there; only under its lock. Rejects with a `GitError`, or the system's error.
+ * Makes the mirror unless it exists; call it only under the mirror's lock. Rejects with a `GitError`, or the system's
+ * error.
  */
 export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): Promise<void> {
   const { folder, parent, url } = place;
@@ -75,8 +76,8 @@ export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): 
 }
 
 /**
- * Makes a new mirror in place of a damaged one; only under the mirror's lock. Objects that work trees borrow may be on
- * no branch of the origin any more, so those that can still be read are copied. Rejects with the system's error.
+ * Makes a new mirror in place of a damaged one; call it only under the mirror's lock. Objects that work trees borrow
+ * may be on no branch of the origin any more, so readable ones are copied. Rejects with the system's error.
  */
 export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase): Promise<void> {
   const old = `${place.folder}.damaged`;

@@ -82,7 +82,7 @@ export interface Mirror {
    * refs.
    */
   fetch(refs: readonly string[]): Promise<Fetched>;
-  /** Whether a commit was fetched, with all that it needs. */
+  /** Whether the mirror has a commit, with all objects that it needs. */
   has(commit: string): Promise<boolean>;
   /** Sets the origin's ref to a commit if the ref still holds what is expected, so nobody's push is overwritten. */
   push(commit: string, ref: string, request?: PushRequest): Promise<PushEnd>;
@@ -90,7 +90,7 @@ export interface Mirror {
   list(refs: string): Promise<Listed>;
 }
 
-/** A clone of a large repository may take this long. */
+/** How long one call of git may take by default: a clone of a large repository needs much time. */
 const TIMEOUT_MS = 20 * 60_000;
 
 /** Returns the mirror's own ref for something that was fetched by a whole name or id. */
@@ -108,7 +108,7 @@ function isWhole(ref: string): boolean {
 
 const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*'];
 
-/** A whole id of a commit. */
+/** Matches the whole id of a commit. */
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Matches what git allows in no ref name, and what would have a meaning in a refspec. */
 const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;

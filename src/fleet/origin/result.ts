@@ -22,9 +22,9 @@ import type { KeptLegTree } from './leg-snapshots.ts';
 import type { GitBase } from './mirror-folder.ts';
 
 /*
- * The result of a task: the agent's HEAD, and one commit of what it left uncommitted. Which files these are is
- * known from the snapshot. What is in them is taken by git's rules for line ends and encodings, as a person's
- * `git add` would; but with a git folder of ralph's own, so that nothing that the agent has configured runs.
+ * The result of a task is the agent's HEAD, with one commit on top for the files that it left uncommitted. The snapshot
+ * tells which files these are. Their content is converted by git's rules for line ends and encodings, as by a person's
+ * `git add`, but with a git folder of ralph's own, so that nothing that the agent has configured runs.
  */
 
 export interface ResultRequest {
@@ -38,7 +38,7 @@ export interface ResultRequest {
   readonly facts: CommitFacts;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once. */
+  /** Kills git at once when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export interface Result {
   readonly commit: string;
   /** Whether ralph made the commit, on top of the agent's HEAD. */
   readonly isNew: boolean;
-  /** Files that the agent left and that are not in it: secrets, repositories, and what git cannot take. */
+  /** Files that the agent left and that are not in the commit: secrets, repositories, and what git cannot take. */
   readonly left: readonly TreePath[];
 }
 

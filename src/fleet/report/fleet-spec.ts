@@ -10,7 +10,7 @@ export interface SpecFacts {
   readonly completion: string;
   /** When the task may begin: an ISO instant, milliseconds from now, or null for at once. */
   readonly not_before: string | number | null;
-  /** The settings as a person writes them. */
+  /** The settings in the form in which a person writes them. */
   readonly settings: PlanFacts['settings'];
 }
 

@@ -11,7 +11,7 @@ import { fleetWarningText, warningsJson, warningText } from './fleet-words.ts';
 const NAME_CHARS = 60;
 const NOTHING = '–';
 
-/** Shows a fleet: what needs a person first, then its workers, queues and accounts. */
+/** Returns a fleet as text: first the warnings, then its workers, queues and accounts. */
 export function fleetStatus(picture: FleetPicture, options: TableOptions): string {
   const { view, warnings } = picture;
   const { fleet, leaseMs, workers, accounts, queues } = view;

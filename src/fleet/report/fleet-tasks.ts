@@ -15,7 +15,7 @@ import { fleetWarningText, warningsJson, warningText, workerName } from './fleet
 /** A task of a fleet as it is shown, from its row in the database. */
 export interface ShownFleetTask extends ShownTask {
   readonly facts: FleetTaskFacts;
-  /** When it was read, by the database's clock; an ISO instant. */
+  /** When the task was read, by the database's clock, as an ISO instant. */
   readonly at: string;
   /** What keeps the task from going on. */
   readonly warnings: readonly FleetWarning[];
@@ -98,7 +98,7 @@ export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
   return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task) };
 }
 
-/** Returns what only a fleet knows of a task, as JSON. */
+/** Returns the facts about a task that only a fleet knows, as JSON. */
 export function fleetFields(
   fleet: string,
   { facts, warnings }: Pick<ShownFleetTask, 'facts' | 'warnings'>,
@@ -129,7 +129,7 @@ export interface FleetTaskDetail {
   readonly shown: ShownFleetTask;
   /** The ref and the commit of the newest snapshot; null before the first. */
   readonly snapshot: { readonly ref: string; readonly commit: string } | null;
-  /** What its checkpoint says. */
+  /** The details from the task's checkpoint. */
   readonly detail: TaskDetail;
 }
 

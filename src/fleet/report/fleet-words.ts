@@ -48,7 +48,7 @@ export function onlyOnFleetText(
   }`;
 }
 
-/** Says what is wrong, and what to do about it. */
+/** Returns the sentence of a warning: what is wrong, and what to do about it. */
 export function fleetWarningText(warning: FleetWarning): string {
   switch (warning.kind) {
     case 'no-worker':
@@ -174,12 +174,12 @@ export function accountText(account: AccountFacts, at: string): string {
   return `the account ${name(account.name)} ${pause}; ${bound} at once, ${running} running`;
 }
 
-/** What `ralph fleet init` has done. */
+/** The result of `ralph fleet init`. */
 interface InitFacts {
   readonly name: string;
   readonly engine: Migration;
   readonly tables: Migration;
-  /** Milliseconds. */
+  /** The fleet's lease in milliseconds. */
   readonly leaseMs: number;
 }
 
@@ -205,7 +205,7 @@ function migrationText({ from, to }: Migration): string {
   return from === to ? `version ${to}, as before` : `version ${to}, before ${from}`;
 }
 
-/** Names a worker with its host, unless the worker's name has the host in it already. */
+/** Returns a worker's name with its host, unless the name contains the host. */
 export function workerName(worker: string, host: string): string {
   const [shown, where] = [name(worker), name(host)];
   return where === '' || shown.includes(where) ? shown : `${shown} on ${where}`;

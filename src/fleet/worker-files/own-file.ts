@@ -8,7 +8,7 @@ import { messageOf, UsageError } from '../../errors.ts';
 /** A file that the user named for a worker. */
 interface OwnFile {
   readonly file: string;
-  /** The flag that names it. */
+  /** The flag that names the file. */
   readonly where: string;
   /** Whether it holds secrets: then only its owner may read it, and no message quotes it. */
   readonly isSecret: boolean;
@@ -38,7 +38,7 @@ export function readOwnFile(own: OwnFile): unknown {
   }
   try {
     const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    // Throws if an alias refers to itself.
+    // This throws if an alias refers to itself.
     JSON.stringify(data);
     return data;
   } catch {

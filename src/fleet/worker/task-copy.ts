@@ -28,7 +28,7 @@ export interface TaskCopies {
    * row. Rejects if the checkpoint cannot be read.
    */
   add(task: FleetTaskFacts, kept: KeptCheckpoint | null): Promise<void>;
-  /** Adds events to the journal. */
+  /** Adds events to the journal, the file of events in the state folder. */
   addEvents(events: readonly NumberedEvent[]): void;
   /** Writes logs of a task that was added before, in place of earlier logs of the same name. */
   addLogs(taskId: string, logs: readonly PackedLog[]): void;

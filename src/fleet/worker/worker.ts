@@ -10,7 +10,7 @@ import { clearDeadLegs } from '../leg/worker-home.ts';
 import { createIdleness, type Idleness } from './idleness.ts';
 import { tasksForLater } from './until-empty.ts';
 
-/** What a worker is started with. */
+/** The options with which a worker is started. */
 export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly queues: readonly string[];
   readonly slots: number;
@@ -42,12 +42,13 @@ const CLEAR_MS = 3_600_000;
 const BEATS_IN_LEASE = 5;
 
 /*
- * A worker does four things side by side, each of which may fail without the others:
+ * A worker does five things side by side; if one fails, the others go on. A leg is its run of one task:
  *
- *   claim ──► leg ──► settle or park        as many legs at once as it has slots
- *   beat       renews the leases            a claim that is lost drops its leg
- *   requests   tell, pause and stop, from the rows to the folders of the legs
- *   sweep      frees what dead workers held
+ *   claim      ──► leg ──► settle or park; as many legs at once as it has slots
+ *   beat       renews the claims; a leg whose claim is lost is dropped
+ *   requests   passes tell, pause and stop from the rows to the folders of the legs
+ *   sweep      frees the tasks of dead workers
+ *   clear      removes old folders of legs
  */
 /**
  * Works through the tasks of a fleet until told to stop. Resolves when its legs have ended: `gaveBack` says whether

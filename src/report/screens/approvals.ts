@@ -12,7 +12,7 @@ export interface ShownApproval {
   readonly expiresAt: string;
 }
 
-/** Shows a request on two lines: what is asked, and for how long it has been waiting at the instant `at`. */
+/** Returns a request as two lines: what is asked, and for how long it has been waiting at the instant `at`. */
 export function approvalText(
   { taskId, what, file, askedAt, expiresAt }: ShownApproval,
   at: string,

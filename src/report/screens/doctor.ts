@@ -112,7 +112,7 @@ export function strayFinding(folder: string): DoctorFinding {
 }
 
 const MB = 1024 * 1024;
-/** By default, a single log can grow to this size. */
+/** Above this size, the free space is enough: by default, a single log can grow to this. */
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 

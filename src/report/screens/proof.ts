@@ -112,7 +112,7 @@ function indented(command: string): string {
 
 /** The facts in the sentences about repeating a proof. */
 export interface RepeatFacts {
-  /** `the proof of fix-login`, or `this proof`. */
+  /** How sentences name the proof: `the proof of fix-login`, or `this proof`. */
   readonly what: string;
   readonly tree: string;
   /** Where the checkout is kept; null if it was removed. */

@@ -8,11 +8,11 @@ export interface SnapshotRow {
   readonly name: string;
   readonly at: string;
   readonly files: number;
-  /** For example `iteration 3: answered`. */
+  /** What the snapshot shows, for example `iteration 3: answered`. */
   readonly what: string;
 }
 
-/** Returns the list of `ralph snapshots`. */
+/** Returns the list that `ralph snapshots` prints. */
 export function snapshotTable(rows: readonly SnapshotRow[]): string {
   const cells = rows.map(({ name, at, files, what }) => [
     ...[name, formatInstant(at)],

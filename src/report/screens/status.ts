@@ -87,7 +87,7 @@ export const NOT_YOURS = 'not written by you here';
 
 /** Whether another user wrote the task, or an older ralph, which did not sign its states. */
 export function isForeign({ isOwn, status }: ShownTask): boolean {
-  // An unreadable state is shown as unreadable instead.
+  // A state that cannot be read (without a status) is shown as unreadable instead.
   return !isOwn && status !== null;
 }
 

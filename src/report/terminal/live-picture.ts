@@ -54,7 +54,7 @@ export function signsFor(term: string | undefined): Signs {
 
 /** The widths that the bar can have; the widest that fits is used. */
 const BARS = [20, 10, 5] as const;
-/** The last column stays free, since some terminals wrap a line that fills it. */
+/** The spinner takes two columns. The last one stays free, since some terminals wrap a line that fills it. */
 const MARK_AND_FREE = 3;
 
 /** Returns the part of the live display that is redrawn, for a terminal of the given size. */

@@ -26,7 +26,7 @@ export interface LiveOptions extends MessageContext {
 }
 
 const REDRAW_MS = 125;
-/** A shorter pause between iterations is not shown. */
+/** The shortest pause between iterations that is shown, in milliseconds. */
 const SHORTEST_SHOWN_DELAY_MS = 2_000;
 
 /** Returns the view for a terminal: permanent lines, and below them what is happening at the moment. */

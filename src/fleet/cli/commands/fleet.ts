@@ -8,7 +8,7 @@ import { requireFleet } from '../which-fleet.ts';
 
 export interface FleetCommandOptions {
   readonly fleet?: string;
-  /** A duration. */
+  /** A duration, not yet parsed. */
   readonly lease?: string;
   readonly watch?: boolean;
   readonly json?: boolean;

@@ -37,7 +37,7 @@ function tile(name: string, value: string, tone: string): Markup {
   return html`<div class="tile ${tone}"><dt>${name}</dt><dd class="num">${value}</dd></div>`;
 }
 
-/** Returns the list of what needs a person, with what to do about it. */
+/** Returns the list of things that need a person, with what to do about them. */
 export function needsSection(briefing: Briefing, link: (task: BriefTask) => string): Markup {
   const { needs } = briefing;
   if (needs.length === 0) return NOTHING;
