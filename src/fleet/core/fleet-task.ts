@@ -61,7 +61,7 @@ export interface FleetTaskFacts {
   readonly exit_code: number | null;
   /** One line for people; null if there is nothing to say. */
   readonly warning: string | null;
-  /** How often the task was claimed, which is the fence of its newest claim. */
+  /** How often the task was claimed: the number of the newest claim, called its fence. */
   readonly fence: number;
   /** How many claims there were since an agent last came to its end, or an iteration was counted. */
   readonly claims_without_iteration: number;

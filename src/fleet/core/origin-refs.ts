@@ -10,8 +10,8 @@ export function originRefs(taskId: string): string {
 
 /**
  * Returns the refs of a task at the origin that are to be removed: the snapshots before the newest 200, except for the
- * first and every tenth. Results stay. A snapshot's name is `<iteration>.<fence>.<number>`: each later run of the task
- * by a worker has a higher fence, and counts its own numbers up.
+ * first and every tenth. Results stay. A snapshot's name is `<iteration>.<fence>.<number>`: the fence numbers the
+ * workers' runs of the task, and `number` the snapshots of a run.
  */
 export function thinnedAtOrigin(refs: readonly string[]): readonly string[] {
   const snapshots = refs

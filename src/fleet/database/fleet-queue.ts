@@ -20,9 +20,9 @@ import type { FleetSpec, FleetTaskFacts, Parking } from '../core/fleet-task.ts';
 export type * from '../core/fleet-facts.ts';
 
 /**
- * The tasks of a fleet and what is known of them. Every instant is by the database's clock, in ISO 8601 UTC. A method
- * rejects with a `FleetAwayError` if the database cannot be reached, and with a `FleetError` if the user lacks the
- * right; `claim` also if a newer ralph has changed the tables. Every other outcome is returned.
+ * The tasks of a fleet, and all that is stored with them. Every instant is by the database's clock, in ISO 8601 UTC. A
+ * method rejects with a `FleetAwayError` if the database cannot be reached, and with a `FleetError` if the user lacks
+ * the right; `claim` also if a newer ralph has changed the tables. Every other outcome is returned.
  */
 export interface FleetQueue {
   /** `fleet HOST/DATABASE`, without user and password. */

@@ -43,7 +43,7 @@ export function readQueueName(name: string): Pick<QueuedTask, 'schema' | 'queue'
   return { schema: Number(schema), queue };
 }
 
-/** SQL for what `queueName` returns, of a task whose row is `t`. */
+/** SQL for the value of `queueName` for the task in row `t`. */
 export const QUEUE_NAME = "('ralph-s' || t.schema || '-' || t.queue)";
 
 /** Returns a text that identifies one attempt at a job. */
@@ -77,7 +77,7 @@ export interface Jobs {
   /** Makes a task's job, to be claimed from the ISO instant `startAt` on; null: at once. Resolves to its id. */
   add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
   addAll(tx: SqlRunner, tasks: readonly NewJobOfTask[]): Promise<void>;
-  /** Removes the job of a task that nobody works on. */
+  /** Removes the job of a task that no worker runs. */
   remove(tx: SqlRunner, task: QueuedTask, job: string | null): Promise<void>;
 }
 

@@ -179,7 +179,9 @@ async function outcomesOf(
   return outcome;
 }
 
-/** Makes a new task out of an ended one; fence and branch are kept. Returns null if the task is open by now. */
+/**
+ * Makes a new task out of an ended one; its fence (number of claims) and branch are kept. Null if it is open by now.
+ */
 async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
   const { rows } = await tx.executeSql(
     `update ralph.task set

@@ -25,7 +25,7 @@ export interface CheckpointWorld {
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if the guard may have killed the agent: its end then says nothing about the task. */
+  /** Drops the leg if its guard may have killed the agent after lost beats: that end is not the agent's own. */
   readonly dropIfStale: () => void;
   /** Returns a step, which was just saved, in packed form. */
   readonly pack: (state: LoopState) => Uint8Array;

@@ -9,8 +9,8 @@ const WAITING_AT_MOST = 10_000;
 export interface LegEvents {
   readonly view: RunView;
   /**
-   * Returns the event of the task's end. Only the settlement writes it: a worker that dies before that leaves the task
-   * open.
+   * Returns the event of the task's end. It is written only with the end itself: a worker that dies before that leaves
+   * the task open.
    */
   ending(): readonly RalphEvent[];
   /** Marks events as written with a checkpoint. */

@@ -73,7 +73,7 @@ export async function runInLeg(
           if ((world.roomLeft() ?? ROOM_FOR_A_LEG) < ROOM_FOR_A_LEG) {
             state.handingOver ??= 'less than 64 MB is free in the home of this worker';
           }
-          // The request for a pause is repeated, since the run ignores one that was left before it began.
+          // The request for a pause is repeated: the run ignores a request that was left before the run began.
           if (state.handingOver !== null) state.onHandOver();
           try {
             await leg.checkpoints.saved(step, events);
@@ -113,7 +113,7 @@ function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
   );
 }
 
-/** Writes the task's state into the leg's folder, and creates what stores its events, logs and checkpoints. */
+/** Writes the task's state into the folder of this run, and creates what stores its events, logs and checkpoints. */
 async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
   const { claim, world, dropped } = state;
   const { queue } = world;

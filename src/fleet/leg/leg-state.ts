@@ -19,7 +19,7 @@ export interface LegState {
   readonly lease: ClaimLease;
   /** Aborts with a `RunDropped` when the leg is dropped. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if no beat came through for so long that the guard has killed the agent. */
+  /** Drops the leg if no beat came through for so long that the guard, a separate process, has killed the agent. */
   readonly dropIfStale: () => void;
   /** Aborts with a `LegStopped` when a person stops the task. */
   readonly stop: AbortController;

@@ -25,7 +25,7 @@ export interface RunningLeg {
   readonly ended: Promise<void>;
   /** Records that a beat sent at `sentAt` reached the database. */
   beaten(sentAt: ClockReading): void;
-  /** Drops the leg if its guard has killed the agent by now, because no beat came through. */
+  /** Drops the leg if its guard, a separate process, has killed the agent by now because no beat came through. */
   dropIfStale(): void;
   /** Ends what runs at once. If the claim still holds, another worker gets the task, and no claim counts as lost. */
   drop(why: string): void;

@@ -174,7 +174,7 @@ const OLDER_MS = 2_000;
 
 /**
  * Writes files through the filters of the worker's user, such as that of LFS: for these files, the snapshot has only
- * what git stores, as the index does. Filters that a repository configures play no part: this one is new.
+ * what git stores, as the index does. No filter of a repository's configuration runs: this repository is new.
  */
 async function smudge(git: PrivateGit, inTree: Git) {
   const then = await listIndex(git.own);

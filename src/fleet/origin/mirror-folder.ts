@@ -87,7 +87,7 @@ export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase)
   await makeMirror(place, hash, base);
   const all = fetchFrom(git, old, ['+refs/kept/*:refs/kept/*']);
   if ((await complaintOf(all)) !== null) {
-    // Each ref is fetched by itself, so that one that cannot be read does not prevent the others.
+    // Each ref is fetched by itself, so that a damaged one does not prevent the others.
     const listed = await listThere(git, old, 'refs/kept/');
     const kept = listed.kind === 'listed' ? listed.refs.keys() : [];
     for (const ref of kept) await complaintOf(fetchFrom(git, old, [`+${ref}:${ref}`]));

@@ -84,7 +84,7 @@ export interface Mirror {
   fetch(refs: readonly string[]): Promise<Fetched>;
   /** Whether the mirror has a commit, with all objects that it needs. */
   has(commit: string): Promise<boolean>;
-  /** Sets the origin's ref to a commit if the ref still holds what is expected, so nobody's push is overwritten. */
+  /** Sets the origin's ref to a commit if it still holds what is expected, so that no other push is overwritten. */
   push(commit: string, ref: string, request?: PushRequest): Promise<PushEnd>;
   /** Lists the origin's refs below a prefix that ends with a slash, or the one ref of that name. */
   list(refs: string): Promise<Listed>;

@@ -15,7 +15,7 @@ interface OwnFile {
 }
 
 const MAX_BYTES = 256 * 1024;
-/** Most uses of YAML aliases: with more, a few lines could expand to gigabytes. */
+/** The most YAML aliases that a file may use: with more, a few lines could expand to gigabytes. */
 const MAX_ALIASES = 100;
 
 /**

@@ -9,7 +9,7 @@ import type {
 import { oneLine, tailOf, withoutControls } from '../../core/text/untrusted-text.ts';
 import { plural } from '../format.ts';
 
-/** The facts in the sentences about a landing, the merge of a task's branch into another. */
+/** The facts that sentences about a landing mention. A landing merges a task's branch into another one. */
 export interface LandingFacts {
   readonly taskId: string;
   /** The branch to merge into, without `refs/heads/`. */

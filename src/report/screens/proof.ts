@@ -110,7 +110,7 @@ function indented(command: string): string {
   return command.replace(/^/gm, '    ');
 }
 
-/** The facts in the sentences about repeating a proof. */
+/** The facts that sentences about a repeated proof mention. */
 export interface RepeatFacts {
   /** How sentences name the proof: `the proof of fix-login`, or `this proof`. */
   readonly what: string;

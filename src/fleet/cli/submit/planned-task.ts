@@ -151,7 +151,7 @@ function given(layer: Layer): readonly (readonly [SettingName, Written])[] {
   });
 }
 
-/** The policy here is only for checks and texts, so it needs no facts of a worker, such as its time zone. */
+/** The policy made here serves only to check and describe the task, so it needs no facts of a worker. */
 const NO_FACTS = {
   fileInWork: null,
   doneFolder: 'Done',
