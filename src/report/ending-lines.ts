@@ -25,7 +25,7 @@ export interface MessageContext {
   readonly agent: AgentName;
   /** The prompt of the task. */
   readonly asked?: string;
-  /** For commands, such as the one that resumes the task. Null: no folder of the task is here, so no note or logs. */
+  /** The task, for the commands that are shown; none are without it. Null: its note and logs are not here, either. */
   readonly task?: ResumeFacts | null;
 }
 

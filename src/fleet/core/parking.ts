@@ -9,7 +9,7 @@ interface ParkingFacts {
   readonly now: string;
   /** Whether the approval that the task waited for is answered, so that it goes on. */
   readonly isAnswered: boolean;
-  /** When the approval expires according to the fleet, where each resume renews that; the state is not renewed. */
+  /** When the approval expires in the fleet. Each resume renews that, but not the instant in the state. */
   readonly expiresAt?: string | null;
 }
 

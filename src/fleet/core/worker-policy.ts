@@ -26,7 +26,7 @@ export interface WorkerPolicy {
   readonly skipPermissions: boolean;
   /** Whether a task may pass arguments to the agent. */
   readonly agentArguments: boolean;
-  /** The highest limit that a task may have; null: any. */
+  /** The highest limits that a task may set; null: any. */
   readonly maxIterations: number | null;
   readonly timeoutMs: number | null;
   readonly maxCostUsd: number | null;

@@ -19,7 +19,7 @@ const CHANGING: ReadonlySet<Step['kind']> = new Set([
   ...(['settling', 'following'] as const),
 ]);
 
-/** What the checkpoints of a leg, one worker's run of a task, are made with. */
+/** The data and functions that the checkpoints of a leg (one worker's run of a task) need. */
 export interface CheckpointWorld {
   readonly claim: FleetClaim;
   readonly queue: FleetQueue;

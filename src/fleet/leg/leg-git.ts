@@ -203,7 +203,7 @@ function createLegGit(
       const stage = kept.newest === null ? 'first-push' : 'work';
       const { snapshot } = await patience(stage, () => kept.push(iteration));
       const { commit, ref } = snapshot;
-      // A further attempt belongs to the same iteration.
+      // A further attempt belongs to the same iteration, so the snapshot from before the first attempt is kept.
       if (isStarting && before?.iteration !== iteration) before = { commit, ref, iteration };
       if (before !== null && before.iteration <= 1) start ??= before;
       return { ...snapshot, before, start };

@@ -19,7 +19,7 @@ export interface ResultToLand {
 
 /** Where the result of a task is now. `why` and `warning` are sentences. */
 export type LandEnd =
-  /** The branch holds the result. `commit` may be a killed worker's, with the same files on the same commit. */
+  /** The branch holds the result. `commit` may be one with the same files that a killed worker had pushed. */
   | { readonly kind: 'landed'; readonly commit: string; readonly ref: string }
   /** The result has a name of its own: the branch was moved by somebody else, or another branch is in its way. */
   | {
