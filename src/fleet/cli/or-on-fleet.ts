@@ -8,7 +8,7 @@ import { fleetNamed } from './which-fleet.ts';
 
 /** The part of a fleet's methods that is used here. */
 interface AskedFleet {
-  /** `fleet HOST/DATABASE`. */
+  /** The name of the fleet: `fleet HOST/DATABASE`. */
   readonly name: string;
   task(taskId: string): Promise<FleetTaskFacts | null>;
   close(): Promise<void>;

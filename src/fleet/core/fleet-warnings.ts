@@ -5,7 +5,7 @@ import type { FleetTaskFacts } from './fleet-task.ts';
 
 /** The facts about a fleet that `ralph fleet status` reads. */
 export interface FleetView {
-  /** `fleet HOST/DATABASE`. */
+  /** The name of the fleet: `fleet HOST/DATABASE`. */
   readonly fleet: string;
   readonly leaseMs: number;
   /** The database's current time, as an ISO instant. */

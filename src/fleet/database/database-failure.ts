@@ -8,7 +8,7 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
  * lock or an idle transaction that took too long.
  */
 const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
-/** SQLSTATEs for a deadlock, for rows that another transaction changed first, and for one that it removed. */
+/** SQLSTATEs for a deadlock, for rows that another transaction changed first, and for a row that it removed. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
 /** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has only these words. */
 const TOO_SLOW = '57014';

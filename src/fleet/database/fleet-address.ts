@@ -4,7 +4,7 @@ import { FleetError } from '../../errors.ts';
 
 /** Where the database of a fleet is. */
 export interface FleetAddress {
-  /** `fleet HOST/DATABASE`: without user and password. */
+  /** The name of the fleet: `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;
   /** What `pg` connects with. It holds the password, so it must never be shown. */
   readonly connectionString: string;

@@ -25,7 +25,7 @@ export type * from '../core/fleet-facts.ts';
  * the right; `claim` also if a newer ralph has changed the tables. Every other outcome is returned.
  */
 export interface FleetQueue {
-  /** `fleet HOST/DATABASE`, without user and password. */
+  /** The name of the fleet: `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;
   /** How long a claim holds without a beat, in milliseconds. */
   readonly leaseMs: number;

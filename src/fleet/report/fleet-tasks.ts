@@ -124,7 +124,7 @@ export function fleetFields(
 
 /** A task to show in detail. */
 export interface FleetTaskDetail {
-  /** `fleet HOST/DATABASE`. */
+  /** The name of the fleet: `fleet HOST/DATABASE`. */
   readonly fleet: string;
   readonly shown: ShownFleetTask;
   /** The ref and the commit of the newest snapshot; null before the first. */

@@ -2,7 +2,7 @@ import type { FleetToInit, initFleet } from '../database/init-fleet.ts';
 
 /** What was done to a fleet's tables. */
 export interface InitDone extends Awaited<ReturnType<typeof initFleet>> {
-  /** `fleet HOST/DATABASE`. */
+  /** The name of the fleet: `fleet HOST/DATABASE`. */
   readonly name: string;
 }
 
