@@ -118,7 +118,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   const list =
     printed !== null
       ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
-      : // What an agent has left of the list since, is put back once its item has come to its end.
+      : // Changes that an agent made to the file do not count; they are undone when its item ends.
         requireList(file ?? '', shown, known);
   const ids = list.items.map(({ id }) => id);
   const isCalled = commands.claim !== null || commands.done !== null;
