@@ -2,7 +2,7 @@ import type { AttemptFacts, ResultFacts } from './attempt.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import type { FailureKind, ToldFailure, Wording } from './wordings.ts';
 
-/** The settings that not every agent takes. */
+/** The settings that only some agents support. */
 export type AgentSetting =
   | 'agentCommand'
   | 'agentBin'
@@ -18,64 +18,64 @@ export type AgentSetting =
   | 'acceptRefused'
   | 'askBack';
 
-/** What an agent tells while it works; some tell it only at their end, or not at all. */
+/** What an agent may report while it works. Some agents report it only at their end, or not at all. */
 export type Told = 'calls' | 'refusals' | 'tokens' | 'sub-agents' | 'cost';
 
-/** The machine that ralph runs on. Read `timeZone` only when needed: this getter takes a while. */
+/** The machine that ralph runs on. Read `timeZone` only when needed: the getter is slow. */
 export interface HostMachine {
   readonly timeZone: string;
 }
 
 /**
- * What is known of an agent without starting it. Each agent has a file in `agents/` and a line in the list
- * there. The folder `effects` has the code that starts it and reads its output.
+ * What ralph knows about an agent without starting it. Each agent has a file in `agents/` and an entry in the list
+ * in `agents/agents.ts`. The code that starts an agent and reads its output is in the folder `effects`.
  */
 export interface Agent {
-  /** The settings that it takes, besides those that every agent takes. */
+  /** The settings that the agent supports, besides those that every agent supports. */
   readonly takes: readonly AgentSetting[];
-  /** Flags that ralph itself passes to the agent, so they are refused after `--`. */
+  /** Flags that ralph itself passes to the agent. ralph rejects them if the user gives them after `--`. */
   readonly ownFlags: readonly string[];
   /** The flag that limits what an attempt spends, or null. Older versions of the agent may not know it. */
   readonly budgetFlag: string | null;
   /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
-  /** What it tells while it works, so that an iteration can be ended by it. */
+  /** What the agent reports while it works. Only this can make ralph end an iteration early. */
   readonly tells: readonly Told[];
   /** Whether an attempt without a closing report has failed. */
   readonly requiresReport: boolean;
-  /** Variables by which the agent recognises that the same program has started it: names or patterns. */
+  /** Environment variables (names or patterns) that tell the agent that it runs inside another instance of itself. */
   readonly nestingVariables: readonly (string | RegExp)[];
-  /** Variables for asking it for its `--version`; null if it may not know this flag, so nobody asks. */
+  /** Environment variables for a call with `--version`; null if the agent must not be called with this flag. */
   readonly versionVariables: Readonly<Record<string, string>> | null;
-  /** The notice at the start of a run whose settings permit nothing; null for none. */
+  /** The notice printed at the start of a run if the settings let the agent change nothing; null for no notice. */
   readonly permissionsNotice: string | null;
-  /** The values of `--permission-mode` with which the agent can change nothing: the notice appears then, too. */
+  /** The values of `--permission-mode` that let the agent change nothing. They cause the notice, too. */
   readonly readOnlyModes: readonly string[];
   /**
-   * Returns its rule that allows a command of plain words, with further words only if there is more than one; null if
-   * no rule of it says just that. Absent if it cannot be allowed single commands.
+   * Returns the agent's rule that allows a command. Words may follow the command if it consists of several words.
+   * Returns null if no rule can express that. Absent if the agent has no rules for single commands.
    */
   readonly commandRule?: (words: readonly string[]) => string | null;
-  /** What `--edit` means for commands where there are no such rules, as the end of a sentence. */
+  /** What `--edit` means for commands if there is no `commandRule`: the end of a sentence. */
   readonly editsAnd?: string;
-  /** Returns what is wrong with a value of `--permission-mode`, as a sentence without its subject, or null. */
+  /** Returns what is wrong with a value of `--permission-mode`, as a sentence without a subject; null if it is valid. */
   readonly permissionModeProblem?: (mode: string) => string | null;
-  /** The longest prompt that the agent reads, ralph's own words included; null if it cannot be told. */
+  /** The longest prompt that the agent accepts, including what ralph adds to it; null if unknown. */
   readonly promptLimit: PromptLimit | null;
-  /** How it is kept from writing when it judges a claim; null if nobody has tried that. */
+  /** How ralph keeps the agent from writing when it judges a claim; null if no way has been tested. */
   readonly judging: AgentJudging | null;
-  /** What it needs in a sandbox. */
+  /** What the agent needs in a sandbox. */
   readonly sandbox: AgentSandbox;
   /** What to do if `ralph doctor` does not find the agent. */
   readonly installRemedy: string;
   /** What to do about each fatal cause that can end a task. */
   readonly remedies: { readonly [Cause in FatalCause]?: string };
 
-  /** What its words about a failure mean; the first pattern that matches decides. */
+  /** The meanings of the agent's error messages. The first pattern that matches decides. */
   readonly wordings: readonly Wording[];
-  /** What the codes mean that it puts beside its own words about a failure, where it does. */
+  /** The meanings of the error codes that the agent reports beside its messages; absent if it reports none. */
   readonly errorCodes?: Readonly<Record<string, FailureKind>>;
-  /** What its exit codes mean, where its words do not say more. */
+  /** The meanings of its exit codes, which count if its messages do not say more. */
   readonly exitCodes: Readonly<Record<number, FailureKind>>;
 
   /** Returns the failure that a report of success hides, or null. `prompt` is what the user asked for. */
@@ -84,7 +84,7 @@ export interface Agent {
     facts: AttemptFacts,
     prompt: string,
   ) => Outcome | null;
-  /** Returns the failure that the last words of an attempt without any report name, or null. */
+  /** Returns the failure that the last output of an attempt without a report names, or null. */
   readonly readLastWords?: (facts: AttemptFacts) => ToldFailure | null;
 }
 
@@ -94,54 +94,54 @@ export interface PromptLimit {
   readonly unit: 'characters' | 'bytes';
 }
 
-/** How an agent is started so that it only reads, and answers with an object. */
+/** How an agent is started as a judge: it may only read, and has to answer with an object. */
 interface AgentJudging {
-  /** Names of the files and folders that it reads as instructions, wherever they lie in a tree. */
+  /** Names of the files and folders from which the agent takes instructions, wherever they are in a tree. */
   readonly instructedBy: readonly string[];
-  /** Its arguments, besides those that every attempt has. */
+  /** The arguments for judging, besides those of every attempt. */
   readonly args: readonly string[];
-  /** The flag that takes the schema of the answer, as JSON or in a file; null if it takes none. */
+  /** The flag that takes the schema of the answer, as JSON text or as a file; null if the agent has no such flag. */
   readonly schema: { readonly flag: string; readonly as: 'text' | 'file' } | null;
-  /** Returns its variables beside those of the user's environment; absent for none. */
+  /** Returns environment variables to add to those of the user; absent for none. */
   readonly variables?: (
     env: Readonly<Record<string, string | undefined>>,
   ) => Readonly<Record<string, string>>;
 }
 
-/** What an agent needs to work in a sandbox, and what of its own it must not change there. */
+/** What an agent needs to work in a sandbox, and which of its own files it must not change there. */
 interface AgentSandbox {
-  /** The hosts of its API and of its login. */
+  /** The hosts of the agent's API and login. */
   readonly hosts: readonly string[];
-  /** Variables with another address of its API. */
+  /** Environment variables that can set another address for its API. */
   readonly addressVariables: readonly string[];
-  /** Variables with its login. */
+  /** Environment variables that hold its login. */
   readonly loginVariables: readonly string[];
-  /** Folders that it writes. */
+  /** Folders that the agent writes to. */
   readonly folders: readonly AgentFolder[];
-  /** Names in these folders that it runs or believes at its next start, so that it may not write them. */
+  /** Names in these folders that the agent executes or trusts at its next start, so it may not write them. */
   readonly fixed: readonly string[];
-  /** Names in a tree that it runs or believes when it is started there. */
+  /** Names in a work tree that the agent executes or trusts when it is started there. */
   readonly inTree: readonly string[];
-  /** What else of these folders is fixed; null for nothing. */
+  /** What the agent may write in these folders, if all other names are fixed, too; null if they are not. */
   readonly state: AgentState | null;
-  /** Files in the home folder that tell its login and that it may only read. */
+  /** Files in the home folder that describe its login. The agent may only read them. */
   readonly loginFiles: readonly string[];
 }
 
 /**
- * What an agent writes in its folders while it works. Whatever else is there stays as it is: the user's settings
- * can name any of it as a program.
+ * The names that an agent writes in its folders while it works. Everything else in the folders is protected, since
+ * the user's settings can name any file there as a program.
  */
 interface AgentState {
   readonly names: readonly string[];
-  /** Those with files that each session runs of its own: what other sessions have there stays as it is. */
+  /** The names of folders in which each session has files that it executes. Files of other sessions are protected. */
   readonly ofSessions: readonly string[];
 }
 
-/** A folder in the home folder, or another one if a variable moves it. */
+/** A folder of an agent: it is in the home folder unless an environment variable moves it. */
 export interface AgentFolder {
   readonly inHome: string;
   readonly variable: string;
-  /** The name of the folder in the one that the variable names; empty if that is the folder itself. */
+  /** The folder's name inside the folder that the variable names; empty if the variable names the folder itself. */
   readonly inVariable: string;
 }

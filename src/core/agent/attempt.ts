@@ -1,11 +1,11 @@
 /*
- * What one start of the agent showed, as plain facts. The code in `effects/agents` collects them, and
+ * The facts of one attempt, which is one start of the agent. The code in `effects/agents` collects them, and
  * `classify` derives the outcome from them.
  */
 
 import type { SignFound } from './sign.ts';
 
-/** Why ralph itself ended the agent. The first cause wins over anything that the agent reports later. */
+/** Why ralph itself ended the agent. The first cause outweighs anything that the agent reports later. */
 export type CutCause =
   /** The time limit of one iteration passed. */
   | 'iteration-timeout'
@@ -17,14 +17,14 @@ export type CutCause =
   | 'stop-requested'
   /** The agent kept retrying after a refusal (401, 403) that no retry can fix. */
   | 'hopeless-retries'
-  /** The agent began an answer again and again that was cut off each time, and would not have ended. */
+  /** The agent began the same answer again and again, was cut off each time, and would have gone on forever. */
   | 'endless-retries'
   /** The agent only repeated itself, or used more than it may: `AttemptFacts.cutBy` says how. */
   | 'supervisor';
 
 /** How the agent's process ended. */
 export type AttemptEnd =
-  /** It exited by itself, or it kept running after its result, so ralph ended it and kept the result. */
+  /** It exited by itself; or it kept running after its result, so ralph ended it but kept the result. */
   | { readonly kind: 'exited'; readonly exitCode: number }
   /** A signal that ralph did not send ended it. */
   | { readonly kind: 'signalled'; readonly signal: string }
@@ -33,12 +33,12 @@ export type AttemptEnd =
   /** ralph ended it. */
   | { readonly kind: 'cut'; readonly cause: CutCause; readonly exitCode: number | null };
 
-/** The parts of the agent's own result report that ralph uses. */
+/** The parts of the agent's result report that ralph uses. */
 export interface ResultFacts {
   readonly subtype: string;
   readonly isError: boolean;
   readonly apiErrorStatus: number | null;
-  /** The code that the agent puts beside its own words about the failure; null if it put none. */
+  /** The error code that the agent reports beside its error message; null if there is none. */
   readonly errorCode: string | null;
   /** The `result` text; null for most error subtypes. */
   readonly text: string | null;
@@ -47,11 +47,11 @@ export interface ResultFacts {
   readonly numTurns: number | null;
   /** Whether the model itself refused to go on (`stop_reason: "refusal"`). */
   readonly isRefusal: boolean;
-  /** Whether the agent says that a command of its own answered, and not the model. */
+  /** Whether the agent says that one of its own commands answered instead of the model. */
   readonly isLocal: boolean;
 }
 
-/** A retry that the agent made by itself, as it announced it. */
+/** A retry that the agent made by itself and announced. */
 export interface RetryFacts {
   /** HTTP status, or null if the agent reported none. */
   readonly status: number | null;
@@ -98,14 +98,14 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** A host that the sandbox refused, and how often. */
+/** A host to which the sandbox refused connections, and how often. */
 export interface RefusedHost {
   readonly host: string;
   readonly port: number;
   readonly count: number;
 }
 
-/** Counts the same host and port once. Their order is that of the first mention. */
+/** Merges entries with the same host and port and adds up their counts. Keeps the order of first appearance. */
 export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHost[] {
   const sums = new Map<string, RefusedHost>();
   for (const each of refused) {
@@ -115,12 +115,12 @@ export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHos
   return [...sums.values()];
 }
 
-/** What the sandbox met in an attempt, a check or the like. */
+/** What the sandbox noticed while an attempt, a check or another command ran in it. */
 export interface MetInSandbox {
   readonly refused: readonly RefusedHost[];
-  /** New files that other programs may run or obey, and that were not there to be protected. */
+  /** New files that other programs may run or obey. The sandbox could not protect them before they existed. */
   readonly planted: readonly string[];
-  /** How many more of each there were than are listed; absent for none. */
+  /** How many hosts and files the lists leave out; absent for none. */
   readonly more?: LeftOutCounts;
 }
 
@@ -130,53 +130,53 @@ export interface LeftOutCounts {
 }
 
 /**
- * What a hook of the user did to an attempt: it `blocked` the prompt, or it `held` the agent behind its last
- * message. `said` is the hook's own words.
+ * What a hook of the user did to an attempt: it `blocked` the prompt, or it `held` the agent, which then could not
+ * end after its last message. `said` is the hook's own message.
  */
 export interface HookFacts {
   readonly did: 'blocked' | 'held';
   readonly said: string;
 }
 
-/** A server of tools that the agent could not start, or that wants a login. */
+/** An MCP server that the agent could not start, or that requires a login. */
 export interface LostServer {
   readonly server: string;
   readonly status: 'failed' | 'needs-auth';
 }
 
-/** What the process of an attempt showed. */
+/** Facts about the process of an attempt. */
 export interface ProcessFacts {
   readonly end: AttemptEnd;
   readonly durationMs: number;
   /** The last 16,000 bytes of standard error. */
   readonly stderrTail: string;
-  /** Time the agent spent waiting in its own retries. It counts against no limit. */
+  /** Time that the agent spent waiting between its own retries. It counts against no limit. */
   readonly retryWaitMs: number;
   /** Time for which ralph itself was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
   readonly heldUpMs: number;
 }
 
-/** What the agent wrote in an attempt. */
+/** Facts from the agent's output in an attempt. */
 export interface ReaderFacts {
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;
   /** The message that is searched for the promise; null if there was none. */
   readonly finalMessage: string | null;
-  /** The object that the agent reports apart from its words, if it was given a schema; absent if it reports none. */
+  /** The object that the agent reports beside its text if it was given a schema; absent if it reports none. */
   readonly structuredOutput?: unknown;
-  /** The text and the last tool calls of an attempt that ralph ended. */
+  /** The text and the last tool calls of the attempt, used if there is no final message that counts. */
   readonly partialOutput: string;
   readonly retries: readonly RetryFacts[];
   /** Whether the last structured event was one of the agent's own retries. */
   readonly endedInRetry: boolean;
   readonly rateLimit: RateLimitFacts | null;
   readonly usage: Usage;
-  /** What the agent told of its whole session instead, with its earlier attempts; null if it does not. */
+  /** The total of the whole session with its earlier attempts, if the agent reports that instead; otherwise null. */
   readonly sessionUsage: Usage | null;
   readonly turns: number;
   /**
-   * Whether the model said something or called a tool; for a command, whether it printed anything but white
-   * space. What the agent's program itself says does not count, nor do tokens and money: a refusal costs both.
+   * Whether the model said something or called a tool; for a command, whether it printed more than white space.
+   * Messages of the agent's own program do not count. Nor do tokens and cost, since even a refused request has both.
    */
   readonly worked: boolean;
   /** Number of tool calls. */
@@ -185,9 +185,9 @@ export interface ReaderFacts {
   /** Number of sub-agents that the system stopped before they finished. */
   readonly stoppedSubAgents: number;
   readonly sessionId: string | null;
-  /** Absent if no hook did anything that counts. */
+  /** Absent if no hook blocked the prompt or held the agent. */
   readonly hook?: HookFacts;
-  /** Absent if all servers of tools started. */
+  /** Absent if all MCP servers started. */
   readonly lostServers?: readonly LostServer[];
   /** Number of lines skipped because they were too long. */
   readonly skippedLines: number;
@@ -197,7 +197,7 @@ export interface ReaderFacts {
 
 /** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts extends ProcessFacts, ReaderFacts {
-  /** The sign by which ralph ended it; absent for any other end. */
+  /** The sign because of which ralph ended the agent; absent for any other end. */
   readonly cutBy?: SignFound;
   readonly leftovers: readonly Leftover[];
 }
@@ -213,7 +213,7 @@ export function isSpent(spentUsd: number, budgetUsd: number): boolean {
 /** No cost, no tokens. */
 export const NO_USAGE: Usage = { cost_usd: 0, input_tokens: 0, output_tokens: 0 };
 
-/** Adds the costs of two pieces of work. */
+/** Adds the cost and the tokens of two pieces of work. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     cost_usd: a.cost_usd + b.cost_usd,
@@ -222,7 +222,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** What an agent that tells the total of its session has told so far. */
+/** The latest total of a session, from an agent that reports totals. */
 export interface SessionUsage extends Usage {
   readonly session_id: string;
 }
@@ -230,8 +230,8 @@ export interface SessionUsage extends Usage {
 type Told = Pick<AttemptFacts, 'usage' | 'sessionUsage' | 'sessionId'>;
 
 /**
- * Returns what one attempt used. From the total of a resumed session, what was told of it before is taken
- * off. A total that is lower than that is another count, so all of it belongs to the attempt.
+ * Returns what one attempt used. If the agent reports the total of a resumed session, subtracts `told`, the total
+ * before the attempt. If the new total is lower, the agent has started a new count, so all of it is the attempt's.
  */
 export function usageOfAttempt(facts: Told, told: SessionUsage | null): Usage {
   const total = facts.sessionUsage ?? null;
@@ -241,7 +241,7 @@ export function usageOfAttempt(facts: Told, told: SessionUsage | null): Usage {
   return own.input_tokens < 0 || own.output_tokens < 0 ? total : own;
 }
 
-/** Returns what has been told of the agent's session after an attempt; null if it tells no totals. */
+/** Returns the latest total of the agent's session after an attempt; null if the agent has reported none. */
 export function sessionUsageAfter(facts: Told, told: SessionUsage | null): SessionUsage | null {
   const { sessionUsage, sessionId } = facts;
   return sessionUsage == null || sessionId === null
@@ -258,8 +258,8 @@ function scaled(usage: Usage, by: number): Usage {
 }
 
 /**
- * Returns the text of an attempt: its final message, or the partial output if there is no such message. The words
- * of an error report are none.
+ * Returns the text of an attempt: its final message, or the partial output if there is none or ralph ended the
+ * agent. The text of an error report does not count as a final message if there is partial output.
  */
 export function attemptOutput({ end, result, finalMessage, partialOutput }: AttemptFacts): string {
   const isError = result?.isError === true && result.text === finalMessage && partialOutput !== '';

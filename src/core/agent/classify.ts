@@ -10,11 +10,11 @@ import { failureIn, type ToldFailure } from './wordings.ts';
 /**
  * Returns how an attempt of an agent ended, derived from the facts of the attempt.
  *
- * The order matters: first ralph's own cause, then the structured report, then exit code and standard
- * error. Free text counts only in a report that says it is an error, since an agent's task may be about
- * rate limits or logins. The exception is an agent that failed without a report and before a session
- * began: then only its last words remain. The agent owns its wordings; what follows from a failure of a
- * kind is the same for all.
+ * The order matters: first the cause for which ralph ended the agent, then the structured report, then exit code
+ * and standard error. Free text counts only in a report that says it is an error, since an agent's task may be
+ * about rate limits or logins. The exception is an agent that failed without a report and before a session
+ * began: then its last output is all there is. Each agent has its own wordings, but a kind of failure has the same
+ * outcome for all agents.
  *
  * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`. `prompt` is what
  * the user asked for.
@@ -92,7 +92,7 @@ function readReport(report: ResultFacts, attempt: Attempt): Outcome | null {
     : (attempt.agent.readAnswer?.(report, attempt.facts, attempt.prompt) ?? null);
 }
 
-/** Longer than any report; only the beginning is repeated to people. */
+/** How much of a report is read, which is more than any report has. People are shown only `SHOWN_CHARS`. */
 const READ_CHARS = 2_000;
 const SHOWN_CHARS = 300;
 
@@ -106,7 +106,7 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   if (told?.means === 'session-gone') return { kind: 'session-gone', message: text };
   const limit = readUsageLimit(words, status, facts.rateLimit, at, machine.timeZone);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
-  // Services send the same words with any status.
+  // Known words decide before the status, since services send them with any status.
   const byCode = agent.errorCodes?.[report.errorCode ?? ''];
   const known = sharedFailure(words)?.means ?? byCode;
   if (known !== undefined) return outcomeOf({ means: known, words }, attempt, words);
@@ -132,7 +132,7 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
 /** The HTTP status as agents and services word it in a report, such as `API Error: 401 …` or `"code": 429`. */
 const SERVICE_STATUS =
   /(?:(?:^|[.:;·[(][ \t]*)api error|\bunexpected status|\blast status|"code")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
-/** Before the model has worked, nothing but the service can have answered so. */
+/** Any HTTP status. It counts only before the model has worked: then it can only come from the service. */
 const ANY_STATUS = /\b(?:status(?: code)?|http(?:\/[\d.]+)?)["\s:(]*([45]\d\d)\b/i;
 
 function statusIn(words: string, worked: boolean): number | null {
@@ -140,7 +140,7 @@ function statusIn(words: string, worked: boolean): number | null {
   return found === undefined || OF_A_TOOL.test(words) ? null : Number(found);
 }
 
-/** What follows from a failure. `text` may name the reset of a limit in a later line. */
+/** Returns the outcome that a failure leads to. `text` may name the reset of a limit in a later line. */
 function outcomeOf(told: ToldFailure, { facts, at, machine }: Attempt, text: string): Outcome {
   const message = shown(told.words);
   switch (told.means) {
@@ -186,7 +186,7 @@ function classifyWithoutResult(attempt: Attempt): Outcome {
   }
   const stderr = withoutControls(facts.stderrTail);
   const lastWords = lastWordsOf(stderr);
-  // Only before a session exists: later, the text may come from any program that the agent ran.
+  // Standard error is read only before a session exists: later, it may come from any program that the agent ran.
   const isBeforeSession = facts.sessionId === null;
   const isTold = isBeforeSession && agent.readLastWords === undefined;
   const told = isTold ? toldBefore(stderr, agent) : null;
@@ -212,14 +212,14 @@ function describeRetries(facts: AttemptFacts): string {
   return shown(`the agent's own retries ended with ${status}`);
 }
 
-/** What only the agent itself can say, wherever it stands. */
+/** Failures that only the agent itself reports, so they count anywhere in standard error. */
 const OWN_MATTERS: ReadonlySet<string> = new Set(['session-gone', 'bad-option', 'root-refused']);
 
-/** Returns the failure that standard error tells of an agent that never got a session, or null. */
+/** Returns the failure that standard error names if the agent failed before a session began, or null. */
 function toldBefore(stderr: string, { wordings }: Agent): ToldFailure | null {
   const own = failureIn(stderr, wordings, false);
   if (own !== null && OWN_MATTERS.has(own.means)) return own;
-  // Servers of tools and npm write there, too; the last error is what ended the agent.
+  // MCP servers and npm write to standard error, too. The last error there is what ended the agent.
   return sharedFailure(lastErrorOf(stderr).join('\n')) ?? own;
 }
 
@@ -227,15 +227,15 @@ function saying(words: string): string {
   return words === '' ? '' : `: ${words}`;
 }
 
-/** The last line alone is often only a hint at `--help`. */
+/** How many lines are shown. The last line alone is often only a hint at `--help`. */
 const LAST_LINES = 5;
-/** Behind its error, a program can print a long stack trace. */
+/** How many lines are searched for an error, since a program can print a long stack trace after it. */
 const SEARCHED_LINES = 80;
-/** A line that names an error. */
+/** Matches a line that names an error. */
 const ERROR_LINE =
   /^Error\b|\b\w*[Ee]rror(?:\[\w+\])?:|\b(?:ERROR|FATAL)\b|\b[Ff]atal:|\bpanic(?:ked)?\b/;
 
-/** Returns the last lines, from the last one that names an error. */
+/** Returns up to five lines from the last one that names an error, or the last lines if none does. */
 function lastErrorOf(text: string): readonly string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const searched = lines.slice(-SEARCHED_LINES);
@@ -244,8 +244,8 @@ function lastErrorOf(text: string): readonly string[] {
 }
 
 /**
- * Returns what a failed program said last, from the last line that names an error. Without such a line it is the
- * end of the text, or nothing with `isError`.
+ * Returns the last output of a failed program, from the last line that names an error. If no line names one,
+ * returns the end of the text, or nothing if `isError` is set.
  */
 function lastWordsOf(text: string, { isError = false } = {}): string {
   const lines = lastErrorOf(text);

@@ -3,30 +3,30 @@ import type { AttemptFacts } from './attempt.ts';
 import { sharedFailureAtStart } from './shared-wordings.ts';
 import type { FailureKind } from './wordings.ts';
 
-/** Symbols, times and labels that programs print before an error message. */
+/** Matches symbols, times and labels that programs print before an error message. */
 const LABELS =
   /^(?:\s+|[■✕✗✘✖×⚠❌]\ufe0f?|\[?\d{4}-[\d:T.Z+ -]{6,36}\]?(?=\s)|\[?api error:|[\w:.]*error(?: [\w:.]+)?:|sorry,)+/i;
-/** A line that reports some other error. */
+/** Matches a line that reports any error. */
 const OTHER_ERROR = /^\[?(?:[\d:T.Z+-]{10,36}\]?\s+)?(?:\w+ )?\w*error\b[^:]*:/i;
-/** The error of gemini, which prints a path before it and a long stack trace after it. */
+/** Matches gemini's error. gemini prints a path before it and a long stack trace after it. */
 const GEMINI_ERROR = /\bTerminalQuotaError: (.+)/;
 
-/** How many lines can follow the limit: a summary of the tokens, or the start of a stack trace. */
+/** How many lines may follow the error: a summary of the tokens, or the start of a stack trace. */
 const READ_LINES = 10;
 const READ_CHARS = 600;
 
 /** A failure that a command has reported in words. */
 interface CommandFailure {
   readonly means: FailureKind;
-  /** The line that names it, and what follows, which may tell the reset of a limit. */
+  /** The line that names the failure, and the lines after it, which may say when a limit resets. */
   readonly words: string;
 }
 
 /**
- * Returns the failure that the last output of a failed command reports, or null if it reports none that is
- * known. A command has no events, so this is the only place where free text decides. The words must be at
- * the start of one of the last lines of standard error, with no other error after it, or at the start of the
- * very last line of output. After a command has worked, only a plan limit counts.
+ * Returns the failure that the last output of a failed command reports, or null if it reports no known one. A
+ * command has no events, so free text has to decide here. The known words must be at the start of one of the last
+ * lines of standard error, with no other error after that line, or at the start of the last line of output. If
+ * the command has already worked, only a plan limit counts.
  */
 export function readCommandFailure({
   stderrTail,
@@ -42,7 +42,7 @@ export function readCommandFailure({
 
 const OTHER = 'another error';
 
-/** Returns the last cause with all that follows, `OTHER` for another error, or null for neither. */
+/** Returns the last failure with the lines after it, `OTHER` if the last error is an unknown one, or null for no error. */
 function lastCause(lines: readonly string[]): CommandFailure | typeof OTHER | null {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';

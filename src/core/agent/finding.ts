@@ -1,4 +1,4 @@
-/** The result of a check of `ralph doctor`. A `problem` would make a run fail; what is `off` is not asked for. */
+/** The result of a check of `ralph doctor`. A `problem` would make a run fail. `off`: the feature is not enabled. */
 export interface DoctorFinding {
   readonly kind: 'ok' | 'off' | 'warning' | 'problem';
   readonly says: string;

@@ -12,7 +12,7 @@ export type FatalCause =
   | 'hook'
   | 'bad-option'
   | 'root-refused'
-  /** It failed at its start several times, and ralph does not know why. */
+  /** The agent failed at its start several times, for an unknown cause. */
   | 'agent-error'
   | 'aborted';
 
@@ -26,7 +26,7 @@ export type Outcome =
   | { readonly kind: 'timed-out'; readonly limit: 'iteration' | 'idle' | 'task' }
   /** The agent only repeated itself, or used more than it may, so ralph ended it. */
   | { readonly kind: 'cut'; readonly by: SignFound }
-  /** A signal or a request to stop ended it; the iteration does not count. */
+  /** A signal or a request to stop ended the agent; the iteration does not count. */
   | { readonly kind: 'stopped' }
   /** A temporary failure: the same iteration is tried again. */
   | { readonly kind: 'transient'; readonly status: number | null; readonly message: string }
@@ -42,13 +42,13 @@ export type Outcome =
       /** Set if the prompt, with the session's history, was too long: a new session has more room. */
       readonly isTooLong?: true;
     }
-  /** It failed before the model was asked, for an unknown cause: this says nothing about the task. */
+  /** The agent failed before the model was asked, for an unknown cause. This says nothing about the task. */
   | { readonly kind: 'failed-start'; readonly message: string }
   /** Any other failure: the iteration fails and the loop continues. */
   | {
       readonly kind: 'errored';
       readonly message: string;
-      /** Set if the service refused what the session has gathered: it must not be resumed. */
+      /** Set if the service refused the content of the session. The session must not be resumed then. */
       readonly endsSession?: true;
     };
 
@@ -58,7 +58,7 @@ export type CountedOutcome = Extract<
   { kind: 'answered' | 'bounded' | 'timed-out' | 'cut' | 'errored' }
 >;
 
-/** Whether the iteration counts: the agent answered, or failed although it could have answered. */
+/** Whether the outcome counts as an iteration: the agent answered, or failed although it could have answered. */
 export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   return (
     outcome.kind === 'answered' ||
@@ -78,9 +78,9 @@ export function errored(message: string): Outcome {
 }
 
 /**
- * Returns what an outcome means, given whether the model has worked in this attempt and whether the attempt
- * resumed a session. A refusal after work is about what the attempt has gathered, and one at the start of a
- * resumed session is about that session. A failure before any work says nothing about the task.
+ * Corrects an outcome by whether the model has worked in the attempt and whether the attempt resumed a session. A
+ * request that is refused after work was refused for what the attempt has gathered. One that is refused at the start
+ * of a resumed session was refused for that session. A failure before any work says nothing about the task.
  */
 export function inContext(
   outcome: Outcome,
@@ -97,12 +97,12 @@ export function inContext(
   return isRefused ? outcome : { kind: 'failed-start', message };
 }
 
-/** Returns a refused request whose prompt, with the session's history, was too long. */
+/** Returns the outcome of a request that was refused because the prompt, with the session's history, was too long. */
 export function tooLong(message: string): Outcome {
   return { kind: 'fatal', cause: 'refused-request', message, isTooLong: true };
 }
 
-/** Returns a transient outcome. Without a `status`, it has the status of the agent's last retry. */
+/** Returns a transient outcome. If no `status` is given, uses the status of the agent's last retry. */
 export function transient(facts: AttemptFacts, message: string, status?: number): Outcome {
   return {
     kind: 'transient',
@@ -111,7 +111,7 @@ export function transient(facts: AttemptFacts, message: string, status?: number)
   };
 }
 
-/** Describes the outcome in one line for people. */
+/** Describes an outcome to a person in one line. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'answered':

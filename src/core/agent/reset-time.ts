@@ -1,6 +1,6 @@
 /*
- * Reads from a report of a plan limit when the limit resets. The report gives a wall-clock time,
- * mostly without a day and hardly ever with a year, so the instant depends on the zone and on the
+ * Reads from a report of a plan limit when the limit resets. The report usually gives a wall-clock time,
+ * mostly without a day and hardly ever with a year, so the instant depends on the time zone and on the
  * time of the report.
  */
 
@@ -8,8 +8,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * `resets 3pm`, reported at 3:00:20pm, means the 3pm twenty seconds ago and not tomorrow's. A time
- * further back than this means the next such time.
+ * How far in the past a reset may be. `resets 3pm`, reported at 3:00:20pm, means today's 3pm. If 3pm was longer ago
+ * than this, tomorrow's is meant.
  */
 const RESET_GRACE_MS = 10 * MINUTE_MS;
 
@@ -17,8 +17,8 @@ const RESET_GRACE_MS = 10 * MINUTE_MS;
 const DATE_GRACE_MS = DAY_MS;
 
 /**
- * The longest plan limit is a week, so a bare number further ahead than this is not a reset. It does
- * not apply to dates, nor to times without a date, which are at most two days ahead.
+ * The longest plan limit is a week, so a number of seconds that is further ahead than this is not a reset. The bound
+ * is not for dates, nor for times without a date, which are at most two days ahead.
  */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 
@@ -62,8 +62,8 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Matches names from the time zone database. Other abbreviations stand for several zones, of which
- * the runtime picks one: BST becomes Bangladesh.
+ * Matches time zone names that mean one zone. Other abbreviations stand for several zones, and the runtime
+ * picks one of them: `BST` becomes Bangladesh.
  */
 const ZONE_NAME =
   /^(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
@@ -83,7 +83,7 @@ export function readResetTime(text: string, at: string, localZone: string): stri
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
-/** Whether a reset is so long past that a report at `at` cannot mean it. Both are ISO instants. */
+/** Whether a reset was so long before `at` that a report at this time cannot mean it. Both are ISO instants. */
 export function isLongOver(resetsAt: string, at: string): boolean {
   return Date.parse(resetsAt) < Date.parse(at) - RESET_GRACE_MS;
 }
@@ -95,7 +95,7 @@ function epochIn(text: string, atMs: number): number | null {
   return ms > atMs + LONGEST_AHEAD_MS ? null : ms;
 }
 
-/** A longer span is not a reset. A date without a year reaches about as far. */
+/** The longest span that counts as a reset. A date without a year can be about as far ahead. */
 const LONGEST_SPAN_MS = 366 * DAY_MS;
 
 function spanIn(text: string, atMs: number): number | null {
@@ -129,7 +129,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const firstOf = (dates: readonly (number | null)[], graceMs: number): number | null => {
     for (const date of dates) {
       const instants = date === null ? [] : instantsOf(date + clockMs, offsetAt);
-      // When clocks go back, a time occurs twice. The second counts after the first has passed.
+      // When clocks go back, a time occurs twice. Once the first has passed, the second is meant.
       const next = instants.find((ms) => ms >= atMs - RESET_GRACE_MS) ?? instants.at(-1);
       if (next !== undefined && next >= atMs - graceMs) return next;
     }
@@ -139,7 +139,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const today = new Date(atMs);
   const year = today.getUTCFullYear();
   if (said.month === undefined) {
-    // Days from the UTC day: the zone can be a day behind or ahead, and midnight can be near.
+    // Tries the days around the UTC day: the zone can be a day behind or ahead, and midnight can be near.
     const dates = [-1, 0, 1, 2].map((days) =>
       Date.UTC(year, today.getUTCMonth(), today.getUTCDate() + days),
     );
@@ -157,13 +157,13 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   );
 }
 
-/** Returns midnight of a date in milliseconds, as if in UTC, or null if the year has no such date. */
+/** Returns midnight UTC of a date in milliseconds, or null if the year has no such date. */
 function dateOf(year: number, month: number, day: number): number | null {
   const date = Date.UTC(year, month, day);
   return new Date(date).getUTCDate() === day ? date : null;
 }
 
-/** Returns milliseconds since midnight, or null if no clock shows such a time. */
+/** Returns milliseconds since midnight, or null if this is not a time of day. */
 function clockOf(
   hourSaid: string | undefined,
   minuteSaid: string | undefined,
@@ -229,12 +229,11 @@ function formatIn(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 /**
- * Returns the instants, in order, at which a zone's clocks show `wallMs`, a time given as if in UTC.
- * There are two if the clocks go back over this time. If they skip it, returns the instant as long
- * after the skip as the time would have been.
+ * Returns the instants, in order, at which a zone's clocks show `wallMs`, a time given as if in UTC. There are two
+ * if the clocks are set back over this time. If they skip it, returns the instant that it would be without the skip.
  */
 function instantsOf(wallMs: number, offsetAt: OffsetAt): readonly number[] {
-  // No zone is a day away from UTC, so these two enclose the instant and any clock change near it.
+  // No zone is a full day away from UTC, so these two offsets are from before and after any clock change nearby.
   const before = wallMs - offsetAt(wallMs - DAY_MS);
   const after = wallMs - offsetAt(wallMs + DAY_MS);
   const shown = [...new Set([before, after])].filter((ms) => ms + offsetAt(ms) === wallMs);

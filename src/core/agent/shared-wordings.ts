@@ -1,29 +1,29 @@
 import { type FailureKind, failureIn, type ToldFailure, type Wording } from './wordings.ts';
 
 /*
- * What the services say of an account or a request, through whichever agent and with whatever HTTP status.
- * The list is asked first, and only of error reports. A wording is a whole statement about the account, not
- * a single word: a missed one costs three seconds, a false one ends a good run.
+ * What services say about an account or a request, through any agent and with any HTTP status. This list is read
+ * before an agent's own wordings, and only for error reports. A wording is a whole statement about the account, not
+ * a single word: a missed wording costs a retry of three seconds, but a false match ends a good run.
  */
 
-/** Words allowed between `your` and `limit`. The limit of a context window or a disk is not a plan limit. */
+/** The words that may stand between `your` and `limit`. The limit of a context window or a disk is not a plan limit. */
 const KIND =
   "(?:(?:usage|rate|global|hourly|daily|weekly|monthly|session|plan|account|org(?:anization)?(?:['’]s)?|team(?:['’]s)?|model|request|requests|premium|free|credit|message|spend|spending|specified|extra|api|quota|opus|sonnet|haiku|claude|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) )";
 
-/** A limit can be named without whose it is, if its period or its plan is named. */
+/** Words for a period or a plan. With one of them, `limit` needs no `your` before it. */
 const PERIOD =
   '(?:(?:usage|hourly|daily|weekly|monthly|session|plan|opus|sonnet|haiku|5[- ]hour) ){1,3}';
 
-/** The statement ends here, or goes on with `for`, `on` or the like: `usage limit reached page` is no limit. */
+/** Requires that the statement ends here or goes on with `for` or `on`: `usage limit reached page` reports no limit. */
 const END_OF_LIMIT =
   '(?=\\s*(?:$|[.,:;!](?![^\\s"\'\\])}])|[|·∙•\\]"()-])|\\s+(?:for|on|that restricts)\\b)';
 
-/** Each wording of a meaning as the source of a regular expression, which begins where a statement begins. */
+/** The wordings of each meaning, as sources of regular expressions that are matched from the start of a statement. */
 const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
   [
     'transient',
     [
-      // A token is being renewed by a process beside this one.
+      // Another process is renewing the login token.
       '(?:[^.\\n]{0,60}: )?another (?:\\w+ ){0,3}process is refreshing',
       '(?:this|it) is usually transient\\b',
       // A captive portal or a gateway answered instead of the service.
@@ -54,7 +54,7 @@ const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
   [
     'refused-request',
     [
-      // No waiting cures these: a person has to change the request or the account.
+      // Waiting does not help here: a person has to change the request or the account.
       'extra usage is required for\\b',
       '[^.\\n]{0,80}\\bturn on usage credits at\\b',
       '(?:your \\w+ belongs to a disabled organization|this organization has been disabled)\\b',
@@ -77,13 +77,13 @@ const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
 ];
 
 /**
- * Where a statement begins: at a line, behind a label or another statement, or as a text in JSON. What a page or
- * a person "says", or what is quoted, is no statement about this account.
+ * Where a statement begins: at the start of a line, after a label or another statement, or as a text in JSON.
+ * What follows `says:` or a quotation mark is not a statement about this account.
  */
 const BEGIN =
   '(?:^|(?<!\\b(?:says?|said|wrote|reads?))[.:;·•∙|–—[][ \\t]*|":[ \\t]*")(?:[45]\\d\\d[ \\t]+)?(?:sorry, )?';
 
-/** No waiting cures a certificate that the program does not trust, also where it says "unable to connect". */
+/** An untrusted certificate. Waiting does not help, even if the message also says "unable to connect". */
 const UNTRUSTED: Wording = {
   pattern:
     /self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate (?:has expired|is not trusted|verify failed|signed by unknown authority)|invalid peer certificate|\b(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT\w*|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\b/i,
@@ -100,16 +100,16 @@ function wording(begin: string, flags: string) {
   });
 }
 
-/** Matches words about something else that has accounts, too: a server of tools, or npm. */
+/** Matches words about other things that have accounts, too: an MCP server, or npm. */
 export const OF_A_TOOL = /\bMCP\b|\btools?\b|^npm (?:notice|warn)\b/i;
 
-/** Returns what an agent's error report says of the account or the request, or null if the list knows nothing of it. */
+/** Returns what an agent's error report says about the account or the request, or null if no wording matches. */
 export function sharedFailure(report: string): ToldFailure | null {
   const told = failureIn(report, IN_REPORTS, false);
   return told === null || OF_A_TOOL.test(told.words) ? null : told;
 }
 
-/** As `sharedFailure`, for a line of a command: only what the line begins with counts. */
+/** Does the same as `sharedFailure` for a line of a command's output. Only the start of the line counts. */
 export function sharedFailureAtStart(line: string): ToldFailure | null {
   return failureIn(line, AT_THE_START, false);
 }

@@ -1,19 +1,19 @@
-/** The next token outside double quotes. */
+/** Matches the next token outside double quotes. */
 const PLAIN =
   /[ \t]+|\\[\s\S]|'[^']*'|\$\{\w+\}|\$['{]|[$<>]?\(|`[^`'"\\#]*`|<<<|<<|&>>?|[<>]&|>\||&&|\|\||\|&|[^\\'"$`<>()&|;\n# \t]+|[\s\S]/y;
-/** The next token inside double quotes. */
+/** Matches the next token inside double quotes. */
 const QUOTED = /\\[\s\S]|\$\{\w+\}|\$\{|\$\(|`[^`'"\\#]*`|[^\\"$`]+|[\s\S]/y;
 /** Tokens that make a command line unclear: open quotes, and expansions in which quotes work differently. */
 const UNCLEAR_IN_QUOTES = new Set(['`', '\\', '${']);
-/** Outside double quotes, here-documents and open single quotes make it unclear, too. */
+/** Outside double quotes, here-documents and open single quotes make a command line unclear, too. */
 const UNCLEAR = new Set([...UNCLEAR_IN_QUOTES, '<<', "'", "$'"]);
 const SEPARATORS = new Set(['&&', '||', '|&', ';', '&', '|', '\n']);
 const OPENERS = new Set(['(', '$(', '<(', '>(']);
 
 /**
- * Returns the commands that a shell runs for a command line, split at `&&`, `||`, `;`, `|`, `&` and line
- * ends, but not at those that are quoted or escaped. The content of `$(…)`, backticks, `<(…)`, `>(…)` and
- * `(…)` counts as separate commands. Collapses white space. Returns null if only a shell could tell.
+ * Returns the commands that a shell runs for a command line, with white space collapsed. Splits at `&&`, `||`, `;`,
+ * `|`, `&` and line ends, unless they are quoted or escaped. The content of `$(…)`, backticks, `<(…)`, `>(…)` and
+ * `(…)` counts as separate commands. Returns null if the line is too complicated to be split without a shell.
  */
 export function commandsIn(line: string): readonly string[] | null {
   const found: string[] = [];
@@ -53,7 +53,7 @@ export function commandsIn(line: string): readonly string[] | null {
         found.push(...inner);
         command += token;
       } else if (OPENERS.has(token) && !(isQuoted && token !== '$(')) {
-        // At the start of a command, `(` is a subshell; after a word, a function or a glob pattern.
+        // At the start of a command, `(` opens a subshell; after a word, it belongs to a function or a glob pattern.
         const isSubshell = token === '(';
         if (isSubshell && command.trim() !== '') return false;
         if (!readCommands(true)) return false;

@@ -1,4 +1,4 @@
-/** What can go wrong inside one iteration. Their limits are in `core/supervisor/signs.ts`. */
+/** The signs that an iteration goes wrong. Their limits are in `core/supervisor/signs.ts`. */
 export const SIGN_NAMES = [
   'same-failing-call',
   'same-call',
@@ -13,7 +13,7 @@ export type SignName = (typeof SIGN_NAMES)[number];
 /** A sign that an iteration goes wrong. */
 export interface SignFound {
   readonly sign: SignName;
-  /** `told`: the iteration goes on. `cut`: ralph ends it. */
+  /** `told`: ralph reports the sign, and the iteration goes on. `cut`: ralph ends the iteration. */
   readonly action: 'told' | 'cut';
   /** What the sign counts: calls, tokens, sub-agents, or US dollars. */
   readonly count: number;
@@ -21,7 +21,7 @@ export interface SignFound {
   readonly detail: string;
 }
 
-/** Says in a clause what was seen, such as `20 repeated calls failed, the last one Bash: npm test`. */
+/** Returns a clause about a sign, such as `20 sub-agents were started in this iteration`. */
 export function describeSign({ sign, count, detail }: SignFound): string {
   const last = detail === '' ? '' : `, the last one ${detail}`;
   switch (sign) {

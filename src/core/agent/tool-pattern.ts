@@ -2,10 +2,9 @@ import type { RefusedTool } from './attempt.ts';
 import { commandsIn } from './shell-commands.ts';
 
 /**
- * Whether the user accepts a refusal. Patterns have the form of `--allowed-tools`: `Bash`,
- * `Bash(git push:*)` for a prefix, `Edit(docs/**)` with wildcards, `*` for all; commas separate several
- * patterns in one text. Every command of a command line must match, because a refused
- * `git push && npm test` also means that the test did not run.
+ * Whether the user's patterns accept that a tool was refused. They have the form of `--allowed-tools`: `Bash`,
+ * `Bash(git push:*)` for a prefix, `Edit(docs/**)` with wildcards, `*` for all. Commas separate several patterns in
+ * one text. Every command of a command line must match: a refused `git push && npm test` also left out the test.
  */
 export function isAccepted(refusal: RefusedTool, patterns: readonly string[]): boolean {
   const each = patterns.flatMap(splitPatterns);
@@ -47,7 +46,7 @@ function partsOf(pattern: string): { readonly name: string; readonly inner: stri
   return { name, inner };
 }
 
-/** Whether a pattern, in which `*` matches anything, matches a text. A regular expression could take too long. */
+/** Whether a pattern matches a text; `*` matches anything. A regular expression could take too long. */
 function fits(text: string, pattern: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

@@ -19,13 +19,13 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | nul
   return null;
 }
 
-/** Returns the beginning of what a tool call acts on, at most `length` code units, to be kept for a while. */
+/** As `targetOf`, but cut to at most `length` code units, so that the text can be kept in memory. */
 export function shortTarget(
   input: Readonly<Record<string, unknown>>,
   length: number,
 ): string | null {
   const target = targetOf(input);
   if (target === null || target.length <= length) return target;
-  // Joined again from its characters, because a slice would keep the whole text in memory.
+  // The text is rebuilt from its characters, because a slice would keep the whole original in memory.
   return target.trimStart().slice(0, length).split('').join('');
 }

@@ -1,34 +1,35 @@
 import type { FatalCause } from './outcome.ts';
 
-/** What an agent's words, or its exit code, say about a failure. */
+/** The kinds of failure that an agent's messages or its exit code can mean. */
 export type FailureKind =
   | Exclude<FatalCause, 'agent-not-found' | 'agent-error' | 'hook' | 'aborted'>
-  /** A plan limit of the account; the words may name its reset. */
+  /** A plan limit of the account. The message may name its reset. */
   | 'usage-limited'
   | 'session-gone'
   /** The prompt, with the session's history, is too long. */
   | 'too-long'
   | 'transient'
-  /** Nothing that ralph could wait for or name better than the agent does. */
+  /** A failure that waiting does not cure, and for which ralph has no better words than the agent. */
   | 'unknown'
   | 'max-turns';
 
-/** A wording of an agent and what it means. With the flag `m`, `^` also matches at lines of standard error. */
+/** A wording of an agent and its meaning. With the flag `m`, `^` also matches at the start of each line. */
 export interface Wording {
   readonly pattern: RegExp;
   readonly means: FailureKind;
-  /** Counts only before the model has done anything: later, the same words have another cause. */
+  /** Set if the wording counts only before the model has done anything. Later, the same words have another cause. */
   readonly atOnce?: true;
 }
 
-/** A failure as an agent has worded it. */
+/** A failure that an agent's message names. */
 export interface ToldFailure {
   readonly means: FailureKind;
-  /** The line that names it. */
+  /** The line of the message that names the failure. */
   readonly words: string;
 }
 
-/** Returns the failure that a text names, by the first wording that matches, or null. */
+/** Returns the failure that a text names according to the first wording that matches, or null. */
+
 export function failureIn(
   text: string,
   wordings: readonly Wording[],

@@ -3,7 +3,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 import { tagsIn } from './own-tags.ts';
 import type { PromptText } from './promise.ts';
 
-/** What an agent asks a person to allow. */
+/** A request in which the agent asks a person to allow something. */
 export interface ApprovalRequest {
   /** Matches `[a-z0-9-]{1,40}`. */
   readonly id: string;
@@ -13,15 +13,15 @@ export interface ApprovalRequest {
   readonly file: string | null;
 }
 
-/** Lengths are bounded, so that a message full of opening tags is read in linear time. */
+/** Matches a request. Its lengths are bounded, so that a message full of opening tags is read in linear time. */
 const REQUEST =
   /<approval\s+id\s*=\s*(?:"([a-z0-9-]{1,40})"|'([a-z0-9-]{1,40})')\s*>((?:(?!<approval\b)[\s\S]){1,4000}?)<\/approval\s*>/g;
 const LONGEST_WHAT = 1_000;
 
 /**
  * Returns the last `<approval id="short-id">what</approval>` of a final message, or null if there is none.
- * Ignores requests in code, in a quote or in a comment, and those with the text of an example in ralph's
- * `own` texts: the agent only shows them.
+ * Ignores requests that the agent only shows: those in code, in a quote or in a comment, and those with the text
+ * of an example in ralph's `own` texts.
  */
 export function readApprovalRequest(
   message: string,
@@ -43,7 +43,7 @@ export function readApprovalRequest(
 /** Matches a request with an invalid id or without text. Used only if no match of `REQUEST` is valid. */
 const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
 
-/** Whether a final message contains a malformed request and no valid one. Ignores what is only shown. */
+/** Whether a final message contains a malformed request and no valid one. Ignores requests that are only shown. */
 export function hasMalformedRequest(message: string): boolean {
   return readApprovalRequest(message) === null && tagsIn(message, MALFORMED, SHOWN).length > 0;
 }

@@ -1,6 +1,6 @@
 import type { PromiseVerdict } from './promise.ts';
 
-/** A place in a message where the promise may be stated, but not be meant. */
+/** A place in a message where it is doubtful whether the agent means the promise. */
 export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
 
 /** Describes each place, to follow the words "stated the promise". */
@@ -14,8 +14,8 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
 };
 
 /**
- * Builds the question whether the task is complete. The promise is inside a sentence, so that an agent that
- * only repeats the question does not state it.
+ * Builds the question whether the task is complete. It has the promise inside a sentence, so an agent that only
+ * repeats the question does not state the promise.
  */
 export function backQuestion(promise: string, where: DoubtfulPlace): string {
   return [

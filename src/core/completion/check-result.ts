@@ -4,35 +4,35 @@ import type { LoopSettings } from '../task/policy.ts';
 import type { MeasuredResult } from './command-result.ts';
 import { type CheckAtStart, inTheWayOfKnown } from './known-failures.ts';
 
-/** How a check ended. */
+/** The result of a check. */
 export interface CheckResult extends MeasuredResult {
   readonly name: string;
   readonly where: 'work-tree' | 'clean';
-  /** Whether the check was not run, since the same tree had been checked before. */
+  /** Whether the check was not run and this is its result from before, since the tree is the same. */
   readonly isReused: boolean;
-  /** The iteration in which it failed on this very tree (0: before the first one); absent if it did not. */
+  /** The iteration in which the check failed on this same tree (0: before the first one); absent if it did not fail. */
   readonly failedIn?: number;
   /**
-   * `known-failures`: only tests failed that had failed at the start, and that is allowed. `failed-tests`: it ended with
-   * 0, and tests failed all the same.
+   * `known-failures`: the only failed tests had failed at the start, too, and the settings allow that.
+   * `failed-tests`: the check exited with 0 although tests failed.
    */
   readonly verdict: 'passed' | 'known-failures' | 'failed-tests' | 'failed';
-  /** Why known failures do not excuse it, as a clause; absent if they do, or may not. */
+  /** Why known failures do not excuse the check, as a clause; absent if they do, or if the settings do not allow it. */
   readonly inTheWay?: string;
 }
 
-/** A result before it is judged. */
+/** The result of a check before it is judged. */
 export type RawCheckResult = Omit<CheckResult, 'verdict' | 'inTheWay'>;
 
-/** Names the result of a command that was run as a check in the folder of the work. */
+/** Turns the result of a command that ran in the work tree into the result of a check. */
 export function asCheckResult({ name }: Check, result: MeasuredResult): RawCheckResult {
   return { ...result, name, where: 'work-tree', isReused: false };
 }
 
-/** What a result is judged by. */
+/** The settings by which a result is judged. */
 export type JudgeRules = Pick<Settings, 'knownFailures' | 'acceptFewer' | 'acceptFailed'>;
 
-/** Judges a result. `atStart` is how the checks stood before the first iteration, or null. */
+/** Judges a result. `atStart` holds the results before the first iteration; null if the checks were not run then. */
 export function judgeCheck(
   result: RawCheckResult,
   atStart: readonly CheckAtStart[] | null,
@@ -50,7 +50,7 @@ export function judgeCheck(
     : { ...result, verdict, inTheWay };
 }
 
-/** Finds the result of a check among those of another run; undefined if it has none. */
+/** Finds the result of a check among the results of another run; undefined if there is none. */
 export function resultOf<Result extends Check>(
   check: Check,
   results: readonly Result[] | null,
@@ -58,7 +58,7 @@ export function resultOf<Result extends Check>(
   return results?.find((each) => isSameCheck(each, check));
 }
 
-/** Whether both are of the same check. A name alone does not tell: a resume may give it to another command. */
+/** Whether two checks are the same. The name is not enough, since a resume can give it to another command. */
 export function isSameCheck(one: Check, other: Check): boolean {
   return one.name === other.name && one.command === other.command;
 }
@@ -70,14 +70,14 @@ export function failedChecks<Result extends Pick<CheckResult, 'verdict'>>(
   return results.filter(({ verdict }) => verdict === 'failed');
 }
 
-/** Returns the results of the checks that failed by their exit code or by what their runner says. */
+/** Returns the results of the checks that failed by their exit code or by the output of their test runner. */
 export function redChecks<Result extends Pick<CheckResult, 'verdict'>>(
   results: readonly Result[],
 ): readonly Result[] {
   return results.filter(({ verdict }) => verdict === 'failed' || verdict === 'failed-tests');
 }
 
-/** Whether the checks run before the first iteration. */
+/** Whether the checks have to run before the first iteration. */
 export function wantsBaseline({ verify, baseline, knownFailures, proof }: LoopSettings): boolean {
   return verify.length > 0 && (baseline ?? (proof !== 'tell' || knownFailures === 'allow'));
 }

@@ -3,15 +3,15 @@ import type { Evidence } from '../task/task-state.ts';
 import { asCheckResult, type CheckResult, type JudgeRules, judgeCheck } from './check-result.ts';
 import type { Sightings } from './sightings.ts';
 
-/** The evidence of one condition that the task is complete, before the gates have checked it. */
+/** A claim that the task is complete: one condition holds, but the gates have not checked it yet. */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;
 }
 
 /**
- * Returns the command that decided the claim, as a check: what the agent could have bent about it is the same. Empty if
- * no command decided.
+ * Returns the command that decided the claim as the result of a check, since an agent can manipulate it in the same
+ * ways as a check. Empty if no command decided the claim.
  */
 export function decidingCheck(
   { evidence }: Claim,

@@ -1,4 +1,4 @@
-/** How one of the user's shell commands ended. */
+/** The result of one of the user's shell commands. */
 export interface CommandResult {
   readonly command: string;
   /** Null if the command was killed, for example by its time limit. */
@@ -8,21 +8,21 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** How a shell command ended, with all that its output says. */
+/** The result of a shell command, with what its output says about tests. */
 export interface MeasuredResult extends CommandResult {
   /** ISO instant. */
   readonly startedAt: string;
   readonly durationMs: number;
   /** The number of tests that passed or failed; null if the output does not say it. */
   readonly tests: number | null;
-  /** How many tests, files and hooks failed; null if no known test runner spoke. */
+  /** How many tests, files and hooks failed; null if the output is not from a known test runner. */
   readonly failures: number | null;
-  /** The names of all failed tests; null if they are not known. */
+  /** The names of all failed tests; null if unknown. */
   readonly failed: readonly string[] | null;
-  /** Whether the runner left out tests since one had failed. */
+  /** Whether the runner left out tests because one had failed. */
   readonly stoppedEarly: boolean;
-  /** The lines that tell of a failure which is no test, without their digits; 51 stand for more. */
+  /** The lines that report a failure other than a test, without digits. 51 lines mean that there were even more. */
   readonly otherFailures: readonly string[];
-  /** Of all bytes of standard output and standard error, in the order in which they came. */
+  /** The hash of all bytes of standard output and standard error, in the order of their arrival. */
   readonly outputSha256: string;
 }

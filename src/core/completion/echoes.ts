@@ -10,11 +10,11 @@ import {
 import { hasWords } from '../markdown/words.ts';
 
 /**
- * A text that ralph itself put into the prompt. An echo of it is not a statement.
+ * A text that ralph itself put into the prompt. If the agent repeats (echoes) it, that is not a statement.
  *
- * - `sentence-wise` (the reminder, the protocol note): an echo is the whole text, a line or sentence of it
- *   with the phrase, or the phrase with the same two words before or after it. In such a text, the phrase
- *   must be inside a sentence: an echo of a line that is only the phrase looks the same as a statement.
+ * - `sentence-wise` (the reminder, the protocol note): an echo is the whole text, a line or sentence of it with the
+ *   phrase, or the phrase with the same two words before or after it. Such a text must have the phrase inside a
+ *   sentence, since an echo of a line with only the phrase would look like a statement.
  * - `whole` (a block of earlier output between its markers): only the whole text with its markers is an echo,
  *   since the agent may truthfully repeat a part of it.
  */
@@ -49,7 +49,7 @@ export function removeEchoes(
 }
 
 /**
- * Whether a text says more than the phrase. Only then can it be an echo, or nobody could state the phrase.
+ * Whether a text says more than the phrase. Otherwise it must not count as an echo, or no agent could state the phrase.
  */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
@@ -85,7 +85,7 @@ function findUnits(text: string, units: readonly string[]): Span[] {
 
 /** Returns a text with white space and Markdown quote marks folded, and the original index of each character. */
 function fold(text: string): { readonly folded: string; readonly origins: readonly number[] } {
-  // If the agent echoes a text as a Markdown quote, each line begins with `>`.
+  // The agent may echo a text as a Markdown quote, in which each line begins with `>`.
   const source = text.replace(/^(?:[^\S\n]*>)+/gm, (marks) => ' '.repeat(marks.length));
   const words: string[] = [];
   const origins: number[] = [];
@@ -121,7 +121,7 @@ function search(text: string, pattern: string): number[] {
   return found;
 }
 
-/** Finds partial echoes: the phrase with the same two words before or after it as in one of ralph's texts. */
+/** Finds partial echoes: the phrase with the same two words before it or after it as in one of ralph's own texts. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
   const placesIn = (one: string): readonly Span[] =>
     spansOf(one, `(?:<promise>\\s*)?${asWords(phrase)}(?:\\s*</promise>)?`);
@@ -153,8 +153,8 @@ const LONGEST_WORD = 60;
 const STOPS = new Set([...'.!?…\n'].map((stop) => stop.charCodeAt(0)));
 
 /**
- * Returns up to two words before or after an index, the nearest first. Returns no word if a line or a
- * sentence ends before the first one, since the phrase then stands alone.
+ * Returns up to two words before or after an index, the nearest first. Returns none if a line or a sentence ends
+ * between the index and the first word, since the phrase then stands alone.
  */
 function neighbours(text: string, start: number, step: 1 | -1): readonly string[] {
   const words: string[] = [];

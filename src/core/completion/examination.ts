@@ -6,12 +6,12 @@ import type { Check } from '../settings/checks.ts';
 import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
-/** What is found out about a claim whose checks passed. Each part is looked at once a gate asks for it. */
+/** What is found out about a claim whose checks passed. Each part is only found out once a gate asks for it. */
 export interface Examination {
   readonly deciders?: DecidersSeen;
-  /** The checks, with what decides them as it was at the start. */
+  /** The results of the checks with the files that decide them (tests, configuration) as they were at the start. */
   readonly oldExam?: Rerun;
-  /** The checks, with the tests of the start and everything else as it is claimed. */
+  /** The results of the checks with the tests of the start and everything else as it is now. */
   readonly startTests?: Rerun;
   readonly cleanCheckout?: Rerun;
   readonly judge?: JudgeAnswer;
@@ -19,93 +19,93 @@ export interface Examination {
 
 export type ExamPart = keyof Examination;
 
-/** What is to be found out about a claim. */
+/** A request to find out one part about a claim. */
 export interface ExamRequest {
   readonly part: ExamPart;
   readonly checks: readonly Check[];
   readonly iteration: number;
-  /** What checks of earlier claims rewrote. */
+  /** Files that the checks of earlier claims rewrote. */
   readonly rewritten: readonly RewrittenFile[];
   /** What the judge is told; only for the part `judge`. */
   readonly toJudge?: ToJudge;
 }
 
-/** What the judge is told of a claim, beside the task and the tree. */
+/** What the judge is told about a claim, besides the task and the tree. */
 export interface ToJudge {
   readonly checks: readonly JudgedCheck[];
-  /** Test files and files that decide what checks say, of those that were changed. */
+  /** The changed files that are tests or decide in another way what the checks say. */
   readonly changed: readonly string[];
-  /** The last verdict, which holds on the same tree; null if there is none. */
+  /** The last verdict, which still holds if the tree is the same; null if there is none. */
   readonly known: KnownVerdict | null;
   /** ISO instant at which the time limit of the whole task is reached. */
   readonly taskDeadlineAt: string;
 }
 
-/** A verdict, and what it holds for. */
+/** A verdict, and for which judge it holds. */
 export interface KnownVerdict {
   readonly verdict: JudgeVerdict;
-  /** Hash of who has judged, and by what; absent if nobody was asked. Another judge may say something else. */
+  /** Hash of the judge and its criteria, since another judge may decide otherwise; absent if no judge was asked. */
   readonly key?: string;
 }
 
-/** A check as a judge is told of it. */
+/** A check as it is described to a judge. */
 export interface JudgedCheck extends Check {
-  /** On the claim. */
+  /** The result for the claim. */
   readonly now: Pick<CheckResult, 'verdict' | 'tests'>;
-  /** Before the first iteration; null if it was not run then. */
+  /** The result before the first iteration; null if the check was not run then. */
   readonly atStart: Pick<CheckResult, 'verdict' | 'tests'> | null;
 }
 
-/** What came of asking the judge. */
+/** The result of asking the judge. */
 export interface JudgeAnswer extends KnownVerdict {
-  /** How often it was asked: not at all if the tree was judged before. */
+  /** How often the judge was asked; 0 if the same tree was judged before. */
   readonly calls: number;
   readonly usage: Usage;
-  /** What kept it from a verdict; null if nothing did. */
+  /** Why the judge gave no verdict; null if it gave one. */
   readonly trouble: JudgeTrouble | null;
 }
 
-/** Why there is no verdict. */
+/** Why the judge gave no verdict. */
 export type JudgeTrouble =
-  /** Its answer cannot be read, it failed, or it took too long. */
+  /** The judge failed, took too long, or gave an answer that cannot be read. */
   | { readonly kind: 'no-verdict' }
-  /** A request to stop ended it. */
+  /** A request to stop ended the judge. */
   | { readonly kind: 'stopped' }
-  /** `until` is an ISO instant, or null if nobody knows. */
+  /** `until` is an ISO instant, or null if unknown. */
   | { readonly kind: 'usage-limited'; readonly until: string | null }
   | { readonly kind: 'outage' }
   | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
-/** A file with which a check compares, and which the check wrote itself. */
+/** A file that a check wrote itself, although it is what the check compares the work with. */
 export interface RewrittenFile {
   /** Relative to the root of the work tree. */
   readonly path: string;
-  /** Its mode and hash in git; null if the check removed it. */
+  /** The file's mode and hash in git; null if the check removed the file. */
   readonly entry: string | null;
 }
 
-/** What decides the checks of a claim, compared with the start. */
+/** The files and programs that decide the checks of a claim (deciders), compared with the start. */
 export interface DecidersSeen {
   readonly bent: readonly ChangedDecider[];
-  /** Whether anything decided at the start. If not, what decides now is the task's own work. */
+  /** Whether there were deciders at the start. If not, the present ones are the task's own work. */
   readonly stood: boolean;
-  /** Test files that stood at the start and were changed or removed. */
+  /** Test files that existed at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
-  /** Those of them that no flag accepts. */
+  /** The changed test files whose change no flag accepts. */
   readonly openTestFiles: readonly ChangedTestFile[];
-  /** Whether a test file stood at the start. */
+  /** Whether there was a test file at the start. */
   readonly hadTests: boolean;
-  /** Test files that are new or changed since the start; null if no snapshot tells. */
+  /** How many test files are new or changed since the start; null if no snapshot shows it. */
   readonly touchedTests: number | null;
-  /** What checks rewrote, now or on earlier claims, and what is still so. */
+  /** Files that checks rewrote, for this claim or earlier ones, and that are still as the checks left them. */
   readonly rewritten: readonly RewrittenFile[];
-  /** Hash of the claimed tree, as it is after the checks; null if it is in no snapshot. Only such a tree can be checked elsewhere. */
+  /** Hash of the claimed tree after the checks; null if there is no snapshot of it, so it cannot be checked elsewhere. */
   readonly tree: string | null;
-  /** Which program each command runs: its path on this machine, by the command. */
+  /** The path of the program that each command runs on this machine, by the command. */
   readonly programs: Readonly<Record<string, string>>;
 }
 
-/** How the checks went in a checkout. */
+/** The result of running the checks in a separate checkout. */
 export type Rerun =
   | {
       readonly kind: 'ran';
@@ -113,11 +113,11 @@ export type Rerun =
       /** Where the checkout is kept, so that a person can look at it; null if it was removed. */
       readonly folder: string | null;
     }
-  /** It could not be made ready; `why` is a clause. */
+  /** The checkout could not be prepared; `why` is a clause. */
   | {
       readonly kind: 'not-made';
       readonly why: string;
-      /** What its set-up command printed; null if that did not fail. */
+      /** The result of the set-up command; null if that did not fail. */
       readonly setup: CommandResult | null;
       readonly folder: string | null;
     };

@@ -2,25 +2,25 @@ import { anywhere, foldSpace, REPLACEMENT_CHARACTERS } from '../markdown/phrase.
 import { withoutEscapes } from '../text/untrusted-text.ts';
 
 /*
- * Finds mentions of the promise that have characters inside which nobody sees. A model that quotes the
- * promise puts them there so that the words do not count, but a reader sees the promise.
+ * Finds mentions of the promise with invisible characters inside. A model that only quotes the promise may insert
+ * them so that the words do not count, while a person still reads the promise.
  */
 
-/** Unicode's invisible characters, and controls. Apart from `SPACE`, or the patterns below would be slow. */
+/** Unicode's invisible characters, and controls. None of them is in `SPACE`, since the patterns would be slow then. */
 const INVISIBLE = '[\\p{Default_Ignorable_Code_Point}\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]';
 const SPACE = '[^\\S\\ufeff\\x0b\\x0c]';
 const ONE = new RegExp(INVISIBLE, 'u');
 const EACH = new RegExp(INVISIBLE, 'gu');
 
-/** Returns the text without characters that show nothing. */
+/** Returns the text without its invisible characters. */
 export function visible(text: string): string {
   return ONE.test(text) ? text.replace(EACH, '') : text;
 }
 
 /**
- * Returns the message with `REPLACEMENT_CHARACTERS.veil` before each mention of the promise, tagged or bare,
- * that has other invisible characters inside than the promise itself. The mentions become `visible`, the rest
- * of the message stays. Colour codes are not counted.
+ * Returns the message with `REPLACEMENT_CHARACTERS.veil` before each mention of the promise, tagged or bare, whose
+ * invisible characters are not exactly those of the promise. Removes invisible characters from all mentions and
+ * colour codes from the message; colour codes do not count as invisible characters.
  */
 export function markVeiled(message: string, promise: string): string {
   if (!ONE.test(message)) return message;
@@ -33,13 +33,13 @@ export function markVeiled(message: string, promise: string): string {
   return withoutEscapes(message)
     .replaceAll(REPLACEMENT_CHARACTERS.veil, '\uFFFD')
     .replace(mention, (_, open = '', exact = '', loose = '', close = '') => {
-      // A promise may have such characters itself: in emoji, or between Persian letters.
+      // The given promise may itself have invisible characters: in emoji, or between Persian letters.
       const veil = ONE.test(open + loose + close) ? REPLACEMENT_CHARACTERS.veil : '';
       return `${visible(open)}${veil}${visible(exact + loose)}${visible(close)}`;
     });
 }
 
-/** Returns the source of a pattern for the phrase with any invisible characters inside. */
+/** Returns the source of a pattern that matches the phrase even with invisible characters inside. */
 function anywhereSpread(phrase: string): string {
   return foldSpace(phrase).split(' ').map(spread).join(`(?:${INVISIBLE}*${SPACE})+${INVISIBLE}*`);
 }

@@ -2,13 +2,13 @@ import { newFailure, stoppingWord } from '../proof/other-failures.ts';
 import type { Check } from '../settings/checks.ts';
 import type { MeasuredResult } from './command-result.ts';
 
-/** A check, and how it ended at the start. */
+/** A check and its result at the start of the task. */
 export type CheckAtStart = Check &
   Pick<MeasuredResult, 'exitCode' | 'tests' | 'failed' | 'otherFailures'>;
 
 /**
- * Says why a failed check is not excused by the tests that failed at the start, as a clause; null if it is. A check
- * may fail for other reasons than its tests, so in doubt it is not excused.
+ * Says in a clause why the tests that failed at the start do not excuse a failed check; null if they do. A check may
+ * fail for other reasons than its tests, so in doubt it is not excused.
  */
 export function inTheWayOfKnown(
   now: MeasuredResult,

@@ -25,25 +25,25 @@ import {
  */
 export type Above = 'closed' | 'unstopped' | 'unfinished' | 'open';
 
-/** More words than this can be a sentence; fewer are a label or a line of a log. */
+/** More words than this can be a sentence. Otherwise they are a label or a line of a log. */
 const FEW_WORDS = 2;
 /** More words than this without a full stop may be the first half of a wrapped sentence. */
 const FEW_WRAPPED = 3;
-/** In characters. A longer line was not wrapped: some agents wrap at 120 columns. */
+/** In characters. A longer line is not the first half of a wrapped sentence: agents wrap at 120 columns at most. */
 const LONGEST_WRAPPED = 120;
-/** A colon, a comma, an arrow, an opening bracket or tag at the end of a line announces the next one. */
+/** Matches an end of a line that announces the next line: a colon, a comma, an arrow, an opening bracket or tag. */
 const ANNOUNCES =
   /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
-/** Markdown's hard line breaks. */
+/** Matches Markdown's hard line breaks. */
 const HARD_BREAK = /(?:(?<=\S)\\|<(?:br|hr|img)\b[^<>]*>)$/i;
-/** A line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
+/** Matches a line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
 const OPENING_MARK = /^\s*(?:\[\w+\]|\{\w+\}|\{%.*%\})$/;
 const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`, 'u');
 const LABEL = /^[\s*_-]*\p{L}[\p{L}\p{N} _-]{0,24}[*_]*[:：][*_]*\s/u;
 
 /**
- * Returns how the text above the line at `lineStart` ends. In `masked`, everything that is not prose is
- * masked; `original` is the same part of the message without masks.
+ * Returns how the text above the line at `lineStart` ends. `masked` is a part of the message in which everything that
+ * is not prose is masked; `original` is the same part without masks.
  */
 export function readAbove(
   masked: string,
@@ -58,14 +58,14 @@ export function readAbove(
   const line = above.slice(from).replace(HARD_BREAK, '');
   const why = whyMasked(line, line.length - 1);
   const shown = original.slice(from, above.length);
-  // Of the masked kinds of text, only these can continue in the line of the statement.
+  // Of the masked kinds of text, only these three and code can continue in the line of the statement.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
   if (why === 'in-an-unticked-box') return isRightAbove ? 'open' : 'unfinished';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
-  // The line above states a promise, too. If that is a different one, the two are a list of choices.
+  // The line above states a promise, too. If it is another promise, the two lines are a list of choices.
   if (/<\/promise>[\s*_.!]*$/.test(line)) {
     const isSame =
       line.includes(statement.text) && !hasWords(line.slice(0, line.indexOf('<promise>')));
@@ -84,7 +84,7 @@ export function readAbove(
   if (endsInCheer(line)) return 'closed';
   const item = lastItem(above);
   if (item !== null && isToDo(item, original.slice(0, above.length))) return 'unfinished';
-  // An element that is never closed masks the rest of its paragraph.
+  // If the line ends in code, its end is masked and has to be read from the original.
   const ended = why === 'in-code' ? shown : line;
   if (sentenceEnd(`${ended} `) !== 'none') return pointsBelow(line) ? 'unfinished' : 'closed';
   const isAsking = /(?:[?？…]|\.\.)["'”’»)\]}*_]*$/.test(line);
@@ -104,7 +104,7 @@ export function readAbove(
   return mayBeWrapped ? 'open' : 'unfinished';
 }
 
-/** Whether a list item says what is to be done: write the promise, or what the title of the list names. */
+/** Whether a list item is still to be done: it asks to write something, or the list's title says so. */
 function isToDo(item: string, above: string): boolean {
   if (/^\[[xX]\]/.test(item)) return false;
   const [first = '', second = ''] = item.split(/\s+/, 2);
@@ -112,12 +112,12 @@ function isToDo(item: string, above: string): boolean {
   return isAsking || namesWhatIsToDo(titleOfList(above));
 }
 
-/** Whether a few words are half a sentence: they deny something, or lead to what is below. */
+/** Whether a few words are half a sentence: they deny something, or lead to the text below. */
 function isHalf(line: string): boolean {
   return isHedged(line) || isOnWriting(line) || takesObject(line);
 }
 
-/** Returns the last line of a paragraph, with the line above if that one is long enough to go on in it. */
+/** Returns the last line of a paragraph, together with the line above if that looks like an unfinished sentence. */
 function lastOf(above: string, said: string): string {
   const before = above.slice(0, above.lastIndexOf('\n') + 1).trimEnd();
   const isGap = /\n[^\S\n]*\n[^\n]*$/.test(above);
@@ -130,7 +130,7 @@ function isEnded(line: string): boolean {
   return endsInCheer(line) || sentenceEnd(`${line} `) !== 'none';
 }
 
-/** Two lines in a row with at most this many words each can be a list of states that the promise ends. */
+/** Two lines in a row with at most this many words each can be a list of states whose last one is the promise. */
 const STATE_WORDS = 2;
 
 function endsInStates(above: string): boolean {
@@ -144,19 +144,19 @@ function endsInStates(above: string): boolean {
   );
 }
 
-/** Whether a text is in capitals, like the name of a state: `IN PROGRESS`. */
+/** Whether a text is in capital letters, like the name of a state: `IN PROGRESS`. */
 function isShouted(text: string): boolean {
   return text === text.toUpperCase() && /\p{L}/u.test(text);
 }
 
-/** Counts words. In scripts without spaces between words, three characters count as one. */
+/** Counts words. In scripts without spaces between words, three characters count as one word. */
 function countWords(text: string): number {
   const wide = text.match(/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/gu)?.length ?? 0;
   const rest = text.replace(/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/gu, ' ');
   return Math.ceil(wide / 3) + (rest.match(/\S*[\p{L}\p{N}\uE000-\uE00F]\S*/gu)?.length ?? 0);
 }
 
-/** Whether two lines, or two paragraphs, begin with a name and a colon, so that they quote speakers. */
+/** Whether two lines or two paragraphs begin with a name and a colon, like the turns of a dialogue. */
 function isDialogue(above: string, isRightAbove: boolean): boolean {
   const paragraphs = above.slice(-2_000).split(/\n(?:[^\S\n]*\n)+/);
   const last = paragraphs.at(-1) ?? '';

@@ -1,7 +1,7 @@
 import { sentenceEnd } from '../markdown/sentence.ts';
 
 /*
- * Reads the list that ends a text, if one does.
+ * Reads the list at the end of a text, if there is one.
  */
 
 const MARK = /^\s*(?:[-*+•‣◦]|\(?\d{1,9}[.)])\s+/;
@@ -12,7 +12,7 @@ export function isListMarked(line: string): boolean {
   return MARK.test(line);
 }
 
-/** Returns what the last item of the list that ends the text says, or null if no list ends it. */
+/** Returns the text of the last list item if the text ends with a list, otherwise null. */
 export function lastItem(text: string): string | null {
   const lines = text.split('\n');
   const start = lines.findLastIndex((line) => /\S/.test(line) && !isFurther(line));
@@ -23,14 +23,14 @@ export function lastItem(text: string): string | null {
     : [first.slice(mark.length), ...lines.slice(start + 1)].join('\n');
 }
 
-/** Returns the heading, or the line without a full stop, above the list that ends the text; or nothing. */
+/** Returns the title of the list at the end of the text: the line above it, if that is a heading or no full sentence. */
 export function titleOfList(text: string): string {
   const isInList = (line: string) => isListMarked(line) || isFurther(line);
   const title = text.split('\n').findLast((line) => /\S/.test(line) && !isInList(line)) ?? '';
   return /^\s*#/.test(title) || sentenceEnd(`${title} `) === 'none' ? title : '';
 }
 
-/** Whether a line is indented like one that goes on with an item. */
+/** Whether a line is indented like a further line of a list item. */
 function isFurther(line: string): boolean {
   return INDENTED.test(line) && !isListMarked(line);
 }

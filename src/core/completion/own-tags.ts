@@ -2,7 +2,7 @@ import type { NonProse } from '../markdown/non-prose.ts';
 import { plainText } from '../markdown/phrase.ts';
 import { maskNonProse, whyMasked } from '../markdown/prose.ts';
 
-/** Finds a tag that agents write for ralph. Leaves out those that a message only shows in one of these kinds of text. */
+/** Finds the tags that the agent wrote for ralph. Leaves out tags inside the kinds of text that `shown` lists. */
 export function tagsIn(
   message: string,
   tag: RegExp,
@@ -10,7 +10,7 @@ export function tagsIn(
 ): readonly RegExpExecArray[] {
   const text = plainText(message);
   const found = [...text.matchAll(tag)];
-  // Most messages contain none, and masking takes longer.
+  // Most messages contain no tag, and masking is slow.
   if (found.length === 0) return [];
   const prose = maskNonProse(text);
   const isShown = (at: number): boolean => shown.some((why) => why === whyMasked(prose, at));

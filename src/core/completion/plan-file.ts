@@ -8,7 +8,7 @@ export interface PlanCount {
   readonly done: number;
 }
 
-/** How far a plan is; in this form it is part of the ending of a task. */
+/** How many boxes of a plan are ticked. The record of a task's ending contains this form. */
 export interface PlanStand {
   /** Relative to the folder in which the agent works. */
   readonly file: string;
@@ -17,26 +17,26 @@ export interface PlanStand {
   readonly ticked: number;
   /** How many boxes there are; null if the file is missing or cannot be read. */
   readonly boxes: number | null;
-  /** Counted from 1; null if no box is open. */
+  /** Line number, counted from 1; null if no box is open. */
   readonly first_open_line: number | null;
 }
 
-/** Matches quote signs and list markers, also nested ones, then a ticked box and a space. */
+/** Matches quote signs and list markers, even nested ones, then a ticked box and a space. */
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
-/** Matches the first line of a fence, also after quote signs and list markers. */
+/** Matches the first line of a fence, even after quote signs and list markers. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
-/** Matches a line that begins with a comment, also after quote signs and list markers. */
+/** Matches a line that begins with a comment, even after quote signs and list markers. */
 export const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
- * Counts the checkboxes of a Markdown text, nested ones too. A plan must not count as done while anything
- * in it is open, so open boxes are read generously: also without a list marker or with nothing inside, in a heading
- * or a table, and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the
- * first thing of a list item. Boxes inside closed fences and comments are ignored.
+ * Counts the checkboxes of a Markdown text, including nested ones. A plan must not count as done while anything in it
+ * is open, so open boxes are read generously: even without a list marker or with nothing inside, in a heading or a
+ * table, and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the first
+ * thing of a list item. Boxes inside closed fences and comments are ignored.
  *
- * With `sections`, only boxes under headings of these names count, case aside, as far as the next heading of
- * the same or a higher level.
+ * With `sections`, only boxes under headings with these names count, up to the next heading of the same or a higher
+ * level. Upper and lower case do not matter in the names.
  */
 export function readPlan(text: string, sections: readonly string[] = []): PlanCount {
   let open = 0;
@@ -48,7 +48,7 @@ export function readPlan(text: string, sections: readonly string[] = []): PlanCo
   return { open, done };
 }
 
-/** Returns how far a plan is. The boxes are those that `readPlan` counts; null stands for a text that cannot be read. */
+/** Counts the ticked boxes of a plan, by the same rules as `readPlan`. `text` is null if the plan cannot be read. */
 export function planStand(
   name: string,
   text: string | null,
@@ -66,7 +66,7 @@ export function planStand(
 }
 
 interface Box {
-  /** Counted from 1. */
+  /** Line number, counted from 1. */
   readonly line: number;
   readonly isOpen: boolean;
 }
@@ -87,7 +87,7 @@ function* boxesIn(text: string, sections: readonly string[]): Generator<Box> {
     }
     const heading = names.size === 0 ? null : headingAt(lines, at);
     if (heading !== null && (level === null || heading.level <= level)) {
-      // After a fence that is never closed, what looks like the next heading may be none.
+      // After a fence that is never closed, a line that looks like the next heading may be code.
       if (names.has(heading.name)) level = heading.level;
       else if (!isDoubtful) level = null;
     }
@@ -120,7 +120,7 @@ export function endOfHidden(lines: readonly string[], at: number): number | null
   return null;
 }
 
-/** Whether a line closes the fence: it repeats the sign at least as often, with nothing after it. */
+/** Whether a line closes the fence: it repeats the fence's sign at least as often, with nothing after it. */
 function closes(line: string, fence: string): boolean {
   const sign = line.replace(/^[\s>]+/, '').trimEnd();
   return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;

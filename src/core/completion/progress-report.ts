@@ -3,7 +3,7 @@ import type { Progress } from '../task/task-state.ts';
 import { tagsIn } from './own-tags.ts';
 import type { PromptText } from './promise.ts';
 
-/** The progress that the agent reports. */
+/** Progress that the agent reports. */
 export interface ProgressReport {
   readonly done: number;
   readonly total: number;
@@ -11,16 +11,16 @@ export interface ProgressReport {
   readonly step: string;
 }
 
-/** Lengths are bounded, so that a message full of opening tags is read in linear time. */
+/** Matches a report. Its lengths are bounded, so that a message full of opening tags is read in linear time. */
 const REPORT =
   /<progress((?:\s+[a-z]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}')){1,5})\s*>((?:(?!<progress\b)[\s\S]){0,2000}?)<\/progress\s*>/g;
 const ATTRIBUTE = /([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const LONGEST_STEP = 200;
 
 /**
- * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message, or null if there
- * is none. Ignores reports in code or in a comment, and examples in ralph's `own` texts: the agent only
- * shows them.
+ * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message, or null if there is
+ * none. Ignores reports that the agent only shows: those in code or in a comment, and examples from ralph's `own`
+ * texts.
  */
 export function readProgressReport(
   message: string,

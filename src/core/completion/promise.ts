@@ -24,7 +24,7 @@ export type PromiseVerdict =
       readonly form: 'tagged' | 'bare' | 'contained';
       readonly line: string;
     }
-  /** The promise may or may not be meant as a statement, so the agent should be asked. */
+  /** The agent may or may not mean the promise as a statement, so it should be asked. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
@@ -38,15 +38,15 @@ export type PromiseVerdict =
         | 'below-open-paragraph'
         /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
         | 'shared-line'
-        /** With characters inside that nobody sees. */
+        /** With invisible characters inside. */
         | 'veiled';
     }
-  /** The promise appears but is not accepted. */
+  /** The promise appears, but not as a statement that counts. */
   | {
       readonly kind: 'near-miss';
       readonly line: string;
       readonly why: NearMissReason;
-      /** What a hook said that held the agent; absent if none did. */
+      /** The message of a hook that held the agent; absent if no hook did. */
       readonly said?: string;
     }
   /** The promise does not appear, except in echoes of what ralph itself wrote. */
@@ -54,20 +54,20 @@ export type PromiseVerdict =
 
 export type NearMissReason =
   | NonProse
-  /** Its line contains other words. */
+  /** The promise's line contains other words. */
   | 'in-a-sentence'
-  /** Alone, but decorated: a bullet, quotes, strike-through, `?`, `…`. */
+  /** Alone on its line, but decorated: with a bullet, quotes, strike-through, `?`, `…`. */
   | 'decorated'
-  /** It would count at the end of the message, but something follows. */
+  /** It would count at the end of the message, but other text follows. */
   | 'not-at-the-end'
-  /** Alone on a line, but an unticked box follows. */
+  /** Alone on a line, but an unticked box follows in the message. */
   | 'before-an-open-box'
   /** Stated without its tags, although the rule is `tag`. */
   | 'untagged'
   /** Only with invisible characters inside, although the rule is `contains`. */
   | 'veiled'
   | 'not-ended-well'
-  /** A Stop hook of the user did not let the agent end behind it. */
+  /** After the promise, a Stop hook of the user did not let the agent end. */
   | 'stop-hook';
 
 /**
@@ -103,9 +103,9 @@ export function judgePromise(
 }
 
 /**
- * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing
- * sentence, whatever stands above it. For signals and abort promises: the agent is never asked whether it
- * meant those.
+ * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing sentence,
+ * even below an unfinished paragraph. This is for signals and abort promises: the agent is never asked whether it
+ * means those.
  */
 export function statesPhrase(
   message: string,
@@ -126,9 +126,9 @@ export function untagged(promise: string): string {
   return foldSpace(inner ?? promise);
 }
 
-/** Judges the last mention of the promise: a mention after a statement revokes it or talks about it. */
+/** Judges the last mention of the promise, since a later mention revokes or explains an earlier statement. */
 function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
-  // A promise that looks like Markdown must be read as a word. Otherwise it could never be stated.
+  // Signs of Markdown in the promise are replaced. Otherwise it would be read as Markdown and could never be stated.
   const phrase = shield(promise);
   const shielded =
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
@@ -148,7 +148,7 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
 
 type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
 
-/** Judges a mention by where it stands in the message. */
+/** Judges a mention by its place in the message. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
   const stand = readPlacement(text, mention, phrase);
   const { tagged } = mention;
@@ -181,7 +181,7 @@ function judgeMention(text: string, phrase: string, mention: Mention): WithoutLi
   }
 }
 
-/** Judges a mention alone on a line that is not the last. */
+/** Judges a mention that is alone on a line that is not the last line. */
 function judgeEarlier(
   behind: string,
   tagged: boolean,

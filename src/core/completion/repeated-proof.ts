@@ -9,30 +9,30 @@ import {
 } from './check-result.ts';
 import type { CheckAtStart } from './known-failures.ts';
 
-/** What is not as a proof has it, once its checks have run again. */
+/** A difference between a proof and a later run of its checks. */
 export type ProofDifference =
   | { readonly kind: 'check-failed'; readonly result: CheckResult }
-  /** Null where the number is unknown. */
+  /** A number of tests is null if it is unknown. */
   | {
       readonly kind: 'fewer-tests';
       readonly name: string;
       readonly tests: number | null;
       readonly testsThen: number | null;
     }
-  /** A decider of the tree has another content. */
+  /** A file that decides the checks has changed. */
   | { readonly kind: 'judge-changed'; readonly name: string };
 
-/** The deciders of a tree, with the SHA-256 of each in hex. */
+/** The files of a tree that decide its checks (deciders), with the SHA-256 of each in hex. */
 export type DeciderDigests = ProofFacts['deciders'];
 
-/** Returns the checks of a proof, each once: as it went in the clean checkout, if it ran there, too. */
+/** Returns each check of a proof once. If a check also ran in the clean checkout, returns that result. */
 export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckProof[] {
   return checks.filter((check, place) =>
     checks.every((other, at) => at <= place || !isSameCheck(other, check)),
   );
 }
 
-/** Returns how the checks stood at the start of the task, as far as that may excuse them again. */
+/** Returns the parts of the checks' results that may excuse known failures again. */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
   return checks.map(({ name, command, exit_code: exitCode, tests, ...check }) => ({
     ...{ name, command, exitCode, tests, failed: check.known_failures },
@@ -40,10 +40,10 @@ export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonl
   }));
 }
 
-/** What failed is compared with the proof, and so is how many tests ran. */
+/** The rules for a repeated check: the proof's known failures may excuse it, but it must not run fewer tests. */
 const JUDGED_AGAIN = { knownFailures: 'allow', acceptFewer: false, acceptFailed: false } as const;
 
-/** Judges checks that ran again as they were judged for the proof. */
+/** Judges the results of checks that were run again, by the known failures of the proof. */
 export function judgeAgain(
   facts: Pick<ProofFacts, 'checks'>,
   results: readonly RawCheckResult[],
@@ -52,7 +52,7 @@ export function judgeAgain(
   return results.map((result) => judgeCheck(result, known, JUDGED_AGAIN));
 }
 
-/** Compares checks that ran again with their proof. */
+/** Compares the results of checks that were run again with their proof. */
 export function differencesFrom(
   facts: ProofFacts,
   results: readonly CheckResult[],
@@ -63,7 +63,7 @@ export function differencesFrom(
     if (result.verdict === 'failed') return [{ kind: 'check-failed', result }];
     const { name, tests } = result;
     const testsThen = resultOf(result, then)?.tests ?? null;
-    // A check that ran no test then proves no less with none now.
+    // A check that ran no test for the proof may run none now.
     const isFewer = tests !== testsThen && fewerTests(name, tests, testsThen) !== null;
     return isFewer ? [{ kind: 'fewer-tests', name, tests, testsThen }] : [];
   });

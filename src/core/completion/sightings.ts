@@ -5,15 +5,15 @@ import type { PlanCount } from './plan-file.ts';
 export interface Sightings {
   /** Files that match a watch glob and have changed since the task's start. */
   readonly watchMatches: readonly string[];
-  /** The path of the watched file in the done folder, if it was moved there during the task. */
+  /** The watched file's path in the done folder if it was moved there during the task; otherwise null. */
   readonly movedFile: string | null;
   /**
-   * What the commands of the conditions came to, by the kind of the condition. Absent in a step that an older
-   * ralph saved: a resume observes the files again then.
+   * The results of the conditions' commands, by the kind of the condition. Absent in a step that was saved by an
+   * older version of ralph; a resume then observes the files again.
    */
   readonly commands?: Readonly<Record<string, MeasuredResult>>;
   readonly plan: PlanCount | null;
-  /** The plan as it was at the task's start; absent if that is unknown. */
+  /** The plan at the task's start; absent if unknown. */
   readonly planAtStart?: PlanCount | null;
   /** Protected files that have changed since the task's start. */
   readonly protectedChanged: readonly string[];
@@ -30,7 +30,7 @@ export interface ProgressSigns {
     /** Whether the plan is the only file that changed; absent if not. */
     readonly onlyPlan?: boolean;
   } | null;
-  /** Whether a watched file, or the plan file, changed. */
+  /** Whether a watched file or the plan file changed. */
   readonly watched: boolean | null;
 }
 

@@ -9,7 +9,7 @@ import { isHedged, takesObject } from './wording.ts';
 
 /** Where and how a phrase appears in a message. */
 export type Placement =
-  /** Only shown: in code, a quotation, data. */
+  /** Only shown and not stated: in code, a quotation, data. */
   | { readonly kind: 'shown'; readonly why: NonProse }
   /** Alone on its line. */
   | { readonly kind: 'own-line'; readonly isLast: boolean; readonly above: Above }
@@ -26,12 +26,12 @@ export type Placement =
   /** After a sentence, with more text on its line. */
   | { readonly kind: 'in-between' }
   | { readonly kind: 'in-a-sentence' }
-  /** Alone, but decorated: a bullet, quotes, strike-through, `?`, `…`. */
+  /** Alone on its line, but decorated: with a bullet, quotes, strike-through, `?`, `…`. */
   | { readonly kind: 'decorated' };
 
 /** How much text before and after a mention is examined, in UTF-16 code units. */
 const WINDOW = 4_096;
-/** More characters than this around a phrase are not decoration. */
+/** The most characters before or after a phrase that can be decoration. */
 const MOST = 40;
 
 const EMPHASIS = '[*_]{0,3}';
@@ -106,14 +106,14 @@ export function readPlacement(text: string, mention: Mention, phrase: string): P
 const LISTED =
   /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
 
-/** Line breaks of HTML behind a statement. */
+/** Matches HTML line breaks after a statement. */
 const LINE_BREAKS = /(?:\s*<br\s*\/?>)+$/i;
-/** A bullet or a number, alone. */
+/** Matches a text that is only a bullet, a number or a letter of a list. */
 const MARKER = /^[\s*_]*(?:[-+•‣◦]|(?:\d{1,9}|\p{L})\.)?[\s*_]*$/u;
-/** What quotes a statement or belongs to code, right before it; a question, an ellipsis, a removed echo. */
+/** Matches what must not be right before a statement: a sign of a quotation or of code, a question, `…`, a removed echo. */
 const LEADS_ELSEWHERE = /(?:['‹{【`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
 
-/** Whether a line may lead to a statement at its end: it denies nothing, and quotes nobody. */
+/** Whether the text before a statement on its line allows the statement: it denies nothing, and quotes nothing. */
 function mayLeadTo(before: string): boolean {
   if (MARKER.test(before)) return /\S[\s*_]+$/.test(before);
   const said = before.trimEnd();
@@ -134,8 +134,8 @@ function isListed(before: string): boolean {
 }
 
 /**
- * Whether the emphasis signs match: each that closes after the phrase was opened before it, here or earlier
- * in the paragraph. The `*` of `COMPLETE*` marks a footnote.
+ * Whether the emphasis signs match: each sign that closes after the phrase was opened right before the phrase or
+ * earlier in the paragraph. The `*` of `COMPLETE*`, which nothing opens, marks a footnote.
  */
 function closesEmphasis(open: string, close: string, before: string): boolean {
   const own = [...open].reverse().join('');

@@ -1,9 +1,10 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { ProgressSigns } from './sightings.ts';
 
-/** Signs that a task's agent has worked at all, over all its iterations. */
+/** Signs from all iterations of a task that its agent has worked at all. */
 export interface WorkSeen {
-  /** Whether anything but the plan changed in the work tree; null if that is unknown. */
+  /** Whether anything except the plan changed in the work tree; null if unknown. */
+
   readonly changed: boolean | null;
   /** Whether a tool of the agent was allowed to run. */
   readonly usedTools: boolean;

@@ -7,7 +7,7 @@ import { gemini } from './gemini.ts';
 import { opencode } from './opencode.ts';
 import { qwen } from './qwen.ts';
 
-/** Every agent, in the order of the help. */
+/** All agents, in the order in which the help lists them. */
 const LIST = { claude, codex, gemini, opencode, qwen, copilot, command };
 
 export type AgentName = keyof typeof LIST;
@@ -18,7 +18,7 @@ export const DEFAULT_AGENT: AgentName = 'claude';
 
 export const AGENT_NAMES: readonly AgentName[] = Object.keys(LIST).filter(isAgentName);
 
-/** Returns how text for a prompt is quoted that any of these agents may read. */
+/** Returns how text must be quoted for a prompt that any of these agents may read. */
 export function rulesForAll(agents: readonly AgentName[]): Pick<Agent, 'expandsAtPaths'> {
   return { expandsAtPaths: agents.some((name) => AGENTS[name].expandsAtPaths) };
 }

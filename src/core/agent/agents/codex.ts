@@ -37,7 +37,7 @@ export const codex: Agent = installedAgent({
   },
   wordings: [
     { pattern: /no rollout found for thread id/i, means: 'session-gone' },
-    // The service says of a limit per minute the same as of an account without credit, but not to codex.
+    // The service also uses these words for a limit per minute, but codex never gets them for that.
     {
       pattern: /you exceeded your current quota|quota exceeded\. check your plan and billing/i,
       means: 'no-credit',
@@ -51,7 +51,7 @@ export const codex: Agent = installedAgent({
         /at capacity|experiencing high demand|stream disconnected|rate limit exceeded|exceeded retry limit/i,
       means: 'transient',
     },
-    // The answer of a service that refused the request, as codex repeats it.
+    // codex prints the JSON answer of a service that refused the request.
     { pattern: /^\s*\{\s*"(error|detail)"/, means: 'refused-request' },
   ],
   exitCodes: { 2: 'bad-option' },

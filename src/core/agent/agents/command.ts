@@ -2,7 +2,7 @@ import { oneLine, withoutControls } from '../../text/untrusted-text.ts';
 import type { Agent } from '../agent.ts';
 import { readCommandFailure } from '../command-words.ts';
 
-/** Any program: it gets the prompt on standard input, and its standard output is the final message. */
+/** Any program. It gets the prompt on standard input, and its standard output is the final message. */
 export const command: Agent = {
   takes: ['agentCommand'],
   ownFlags: [],
@@ -36,7 +36,7 @@ export const command: Agent = {
   readLastWords(facts) {
     const told = readCommandFailure(facts);
     if (told !== null) return told;
-    // After a first word, the usage is that of another program, which the command ran.
+    // If the command has printed a message, the usage text is from another program that the command ran.
     const isUsage =
       facts.end.kind === 'exited' && facts.end.exitCode === 2 && facts.finalMessage === null;
     const words = withoutControls(facts.stderrTail);

@@ -1,7 +1,7 @@
 import type { Agent } from '../agent.ts';
 import { installedAgent } from './installed-agent.ts';
 
-/** GitHub's copilot. It tells neither cost nor tokens. */
+/** GitHub's copilot. It reports neither cost nor tokens. */
 export const copilot: Agent = installedAgent({
   name: 'copilot',
   package: '@github/copilot',
@@ -47,8 +47,8 @@ export const copilot: Agent = installedAgent({
 });
 
 /**
- * The programs of which its rules tell one subcommand from another, as tried with 1.0.102. Of every other program a
- * rule allows all or nothing.
+ * The programs for which a rule of copilot can allow single subcommands, as tested with version 1.0.102. A rule for
+ * any other program allows all of its commands.
  */
 const WITH_SUBCOMMANDS: readonly string[] = [
   ...['npm', 'yarn', 'pnpm', 'npx', 'cargo', 'go', 'git', 'dotnet', 'mvn', 'gradle'],

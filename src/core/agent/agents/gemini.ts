@@ -58,7 +58,7 @@ export const gemini: Agent = installedAgent({
     { pattern: /is not found for API version/i, means: 'refused-request' },
     { pattern: /^unknown arguments?: .*$/im, means: 'bad-option' },
     { pattern: /FatalTurnLimitedError|reached max session turns/i, means: 'max-turns' },
-    // It waits half a second for its prompt, and gives up on a busy machine.
+    // gemini waits only half a second for its prompt, which can be too short on a busy machine.
     { pattern: /^no input provided via stdin/im, means: 'transient' },
     { pattern: /fetch failed|stream ended without a finish reason/i, means: 'transient' },
   ],

@@ -1,6 +1,6 @@
 import type { Agent, AgentSetting } from '../agent.ts';
 
-/** Every setting that such an agent can take. */
+/** All settings that an agent from npm can support. */
 const SETTINGS: readonly AgentSetting[] = [
   'agentBin',
   'model',
@@ -16,10 +16,10 @@ const SETTINGS: readonly AgentSetting[] = [
   'askBack',
 ];
 
-/** Those that only some take. */
+/** The settings that only some of these agents support. */
 const OF_SOME: readonly AgentSetting[] = ['allowedTools', 'maxCost', 'maxCostPerDay', 'maxUsage'];
 
-/** What most of these agents have in common. */
+/** Values that most of these agents share, so a row may leave them out. */
 const USUAL = {
   budgetFlag: null,
   expandsAtPaths: false,
@@ -37,21 +37,21 @@ const USUAL_IN_SANDBOX = {
   loginFiles: [],
 } satisfies Partial<Agent['sandbox']>;
 
-/** `Whole` without what is usual, which may be left out. */
+/** `Whole`, in which the properties of `Usual` are optional. */
 type But<Whole, Usual> = Omit<Whole, keyof Usual> & Partial<Pick<Whole, keyof Usual & keyof Whole>>;
 
 interface AgentRow extends Omit<But<Agent, typeof USUAL>, 'takes' | 'installRemedy' | 'sandbox'> {
   readonly name: string;
-  /** What people call it, if that is not its name. */
+  /** What people call the agent, if that differs from `name`. */
   readonly title?: string;
-  /** Its package on npm. */
+  /** The agent's package on npm. */
   readonly package: string;
-  /** The settings that it takes besides those of all. */
+  /** The settings of `OF_SOME` that the agent supports. */
   readonly further?: readonly AgentSetting[];
   readonly sandbox: But<Agent['sandbox'], typeof USUAL_IN_SANDBOX>;
 }
 
-/** Returns what is known of an agent that people install from npm. */
+/** Returns the description of an agent that people install from npm. */
 export function installedAgent(row: AgentRow): Agent {
   const { name, title = name, package: from, further = [], sandbox, remedies, ...own } = row;
   const install = `(npm install -g ${from})`;

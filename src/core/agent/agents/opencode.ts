@@ -1,7 +1,7 @@
 import type { Agent } from '../agent.ts';
 import { installedAgent } from './installed-agent.ts';
 
-/** The agent inside opencode that judges. */
+/** The name of the agent that ralph defines inside opencode for judging. */
 const JUDGE = 'ralph-judge';
 
 /** The opencode of SST. It has no permission modes of its own. */
@@ -23,7 +23,7 @@ export const opencode: Agent = installedAgent({
   },
   judging: {
     instructedBy: ['opencode.json', 'opencode.jsonc', '.opencode'],
-    // An agent of its own: its permissions come after those that the user's own files allow.
+    // The permissions of a separate agent override those in the user's own files.
     args: ['--agent', JUDGE],
     schema: null,
     variables({ OPENCODE_CONFIG_CONTENT: given }) {
@@ -34,13 +34,13 @@ export const opencode: Agent = installedAgent({
           permission: READ_ONLY,
           agent,
         }),
-        // It would win over the configuration.
+        // If the user has set this variable, it would override the configuration.
         OPENCODE_PERMISSION: JSON.stringify(READ_ONLY),
       };
     },
   },
   sandbox: {
-    // Which service it asks is in its own configuration: another one has to be named by the user.
+    // The configuration of opencode can name any other service. The user has to allow its host.
     hosts: ['opencode.ai', 'models.dev', 'api.anthropic.com', 'api.openai.com'],
     loginVariables: ['OPENCODE_API_KEY', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
     folders: [
@@ -62,10 +62,10 @@ export const opencode: Agent = installedAgent({
   ],
 });
 
-/** Everything that is not named is denied. */
+/** Permissions of the judge. `*` denies every tool that is not named here. */
 const READ_ONLY = { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' };
 
-/** Returns the configuration that a user has put into the variable: it can name the service. */
+/** Returns the configuration that the user has put into the variable. It is kept because it can name the service. */
 function configIn(given: string | undefined): object {
   try {
     const config: unknown = JSON.parse(given ?? '{}');

@@ -5,13 +5,13 @@ import type { FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 
 /*
- * A check that failed at the start may pass only because its tests were changed. So the tests of the start are asked:
- * those that were red have to be green in the form in which they were red. A test that was green holds nobody up.
+ * A check that failed at the start may pass only because its tests were changed. So the tests of the start are run
+ * again, unchanged: those that failed then must pass now. Tests that passed at the start are not required to pass.
  */
 
 type View = Pick<FindingsView, 'examination' | 'checks' | 'checksAtStart' | 'policy'>;
 
-/** Whether the tests of the start have to decide about tests that were changed. */
+/** Whether the tests of the start have to be run because the work changed test files. */
 export function asksChangedTests(view: View): boolean {
   const { policy, examination } = view;
   const files = examination.deciders?.openTestFiles ?? [];
@@ -19,7 +19,7 @@ export function asksChangedTests(view: View): boolean {
   return policy.proof !== 'tell' && hasTree && files.length > 0 && redAtStart(view).length > 0;
 }
 
-/** Finds checks that failed at the start, and still fail with the tests of the start. Null before these were run. */
+/** Finds checks that failed at the start and still fail with the tests of the start. Null if these were not run. */
 export function changedTests(view: View): Finding | null {
   const { examination, policy, checksAtStart } = view;
   const rerun = examination.startTests ?? examination.oldExam;
@@ -35,7 +35,7 @@ export function changedTests(view: View): Finding | null {
   return { finding: 'changed-tests', files, checks: failing.map(({ name }) => name) };
 }
 
-/** The checks that failed at the start, and had something to judge by. */
+/** Returns the start results of the current checks that failed at the start although they had something to judge. */
 function redAtStart({ checks, checksAtStart, examination }: View): readonly CheckResult[] {
   return (checksAtStart ?? []).filter(
     (start) =>
@@ -45,7 +45,7 @@ function redAtStart({ checks, checksAtStart, examination }: View): readonly Chec
   );
 }
 
-/** Whether the tests that were red at the start pass now; others may fail, if they are known by name. */
+/** Whether the tests that failed at the start pass now. Other tests may fail if all failed tests have names. */
 function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   if (redChecks([result]).length === 0) return true;
   const [failed, red] = [result.failed ?? [], start.failed ?? []];
@@ -54,9 +54,9 @@ function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   return isKnown && ranAll && failed.every((name) => !red.includes(name));
 }
 
-/** Whether a failed test is named by its file: it could not be loaded, so all in it was red. */
+/** Whether a failed test is named by its file. Then the file could not be loaded, and all its tests count as failed. */
 export function isNamedByFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
-  // unittest has the class in parentheses: `test_adds (test_calc.T.test_adds)`.
+  // These signs occur in names of single tests. unittest writes `test_adds (test_calc.T.test_adds)`.
   return !/ > |::|[()]/.test(file) && isTestName(file);
 }

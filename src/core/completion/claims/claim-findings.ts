@@ -7,11 +7,14 @@ import type { ClaimFinding, FindingsView } from './findings-view.ts';
 import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
 
-/** Finds what speaks against a claim whose checks passed. */
+/**
+ * Finds what speaks against a claim whose checks passed. The old exam is a run of the checks with the files that decide
+ * them (tests, configuration) as they were at the start.
+ */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isHold = view.policy.proof !== 'tell';
   const isPassed = oldExamOf(view)?.kind === 'passed';
-  // A configuration that passes the tests of the start may be what the work needs, or bend them: it is told.
+  // If the tests of the start pass, a changed configuration may be what the work needs, so it does not hold the claim.
   const mayHold = isHold && !isPassed && !startTestsPass(view);
   const plain = [emptyWork(view), boxesTakenOut(view), changedTests(view)].flatMap((found) =>
     found === null ? [] : [{ found, held: isHold, isOpen: true }],
@@ -48,7 +51,7 @@ function changedDeciders(
   return [{ found: { finding: 'bent-judge', deciders: bent }, held, isOpen }];
 }
 
-/** Whether the old exam has to decide. */
+/** Whether the old exam has to be run, because without it a finding would hold the claim. */
 export function needsOldExam(view: FindingsView): boolean {
   const { policy, examination } = view;
   if (policy.proof === 'tell' || (examination.deciders?.tree ?? null) === null) return false;
@@ -59,8 +62,8 @@ export function needsOldExam(view: FindingsView): boolean {
 }
 
 /**
- * Whether the tests of the start have to run with what decides as it is claimed: where test files alone changed, and
- * where the old exam failed with a configuration that the work may need no longer.
+ * Whether the tests of the start have to run with everything else as it is now. They do if only test files changed, or
+ * if the old exam failed, perhaps only because the work needs the new configuration.
  */
 export function needsStartTests(view: FindingsView): boolean {
   const { examination } = view;
@@ -78,8 +81,8 @@ export function needsStartTests(view: FindingsView): boolean {
 }
 
 /**
- * Returns how many tests a check has to run with the tests of the start, so that all of these did run: a file that could
- * not be loaded then has at least one. Null if nothing tells.
+ * Returns how many tests a check must run to have run all tests of the start. A file that could not be loaded at the
+ * start counts as one test. Null if the number is unknown.
  */
 function testsWanted(check: CheckResult, view: ExamView): number | null {
   const start = resultOf(check, view.checksAtStart);
@@ -90,7 +93,7 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   return Math.max(1, known);
 }
 
-/** Returns the checks that fail in an exam, or run fewer tests than at the start. */
+/** Returns the checks that fail in the old exam, or run fewer tests there than at the start. */
 function notClearedBy(
   exam: Extract<Rerun, { kind: 'ran' }>,
   view: ExamView,
@@ -101,7 +104,7 @@ function notClearedBy(
   );
 }
 
-/** Whether all tests of the start pass with what decides as it is claimed, in each check that the old exam did not clear. */
+/** Whether all tests of the start pass with everything else as it is now, in each check that failed the old exam. */
 function startTestsPass(view: FindingsView): boolean {
   const { oldExam, startTests } = view.examination;
   if (oldExam?.kind !== 'ran' || startTests?.kind !== 'ran') return false;
@@ -118,7 +121,7 @@ function startTestsPass(view: FindingsView): boolean {
   });
 }
 
-/** Returns how the exam failed that holds a claim; null if none did. */
+/** Returns the failure of the old exam, or else of the tests of the start; null if neither failed. */
 export function failedExamOf(
   view: FindingsView,
 ): Extract<OldExamAnswer, { kind: 'failed' }> | null {
@@ -142,8 +145,8 @@ type OldExamAnswer =
     };
 
 /**
- * Judges the old exam: all checks pass in it, with as many tests as at the start. A check that had nothing to
- * judge by then has nothing there, so it is left out if it judges now. Null if there was no exam.
+ * Judges the old exam. It is passed if all checks pass in it, with at least as many tests as at the start. A check
+ * that had no tests at the start and has some now is left out. Null if there was no exam.
  */
 export function oldExamOf(view: ExamView): OldExamAnswer | null {
   const { oldExam } = view.examination;
@@ -155,7 +158,7 @@ export function oldExamOf(view: ExamView): OldExamAnswer | null {
     : { kind: 'failed', failed: redChecks(left), why: null };
 }
 
-/** Whether a check had nothing to judge by at the start, and has tests now. */
+/** Whether a check had nothing to judge at the start, and has tests now. */
 function isNew(
   check: CheckResult,
   {
@@ -173,7 +176,7 @@ function isNew(
   );
 }
 
-/** Judges the results of a checkout by how the checks stood before the first iteration. */
+/** Judges the results from a checkout by the results before the first iteration. */
 export function judgedIn(
   rerun: Extract<Rerun, { kind: 'ran' }>,
   { checksAtStart, policy }: Pick<FindingsView, 'checksAtStart' | 'policy'>,
@@ -182,8 +185,8 @@ export function judgedIn(
 }
 
 /**
- * Whether anything judged the work at the start: a decider, or tests that ran without such a file. Checks
- * that had nothing to judge by do not count.
+ * Whether anything could judge the work at the start: a file that decides a check, or tests that ran without such a
+ * file. Returns false if no check had anything to judge then.
  */
 function deciderStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
@@ -200,7 +203,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // Whoever keeps a list reads a tick as a fact, so that no command of the agent counts as work.
+  // A ticked item of a list has to stand for a change, so commands that the agent ran do not count as work.
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }
@@ -209,7 +212,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
 }
 
-/** Exit code 0 is the last word of a shell, and not always that of its tests. */
+/** Finds checks that exited with 0 although tests failed. */
 function failedTests({ checks }: FindingsView): readonly Finding[] {
   return checks.flatMap(({ name, verdict, tests, failures }) =>
     verdict === 'failed-tests'
@@ -225,7 +228,7 @@ function rewrittenFiles({ examination, checks }: FindingsView): readonly Finding
   return [{ finding: 'rewritten-files', checks: checks.map(({ name }) => name), files }];
 }
 
-/** What passes now as it passed before the work began says that nothing broke, and not that anything was done. */
+/** Finds that the checks show no work: if they passed before it, too, they only show that nothing broke. */
 function nothingShown({
   checks,
   checksAtStart,
@@ -248,7 +251,10 @@ function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): s
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 
-/** What was wrong may have lain outside the tree, and fixing that may have been the task. So nothing is held. */
+/**
+ * Finds checks that passed now but failed on the same tree before. They do not hold the claim, since the task may
+ * have been to fix something outside the tree.
+ */
 function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
   return checks.flatMap(({ name, failedIn, verdict }) =>
     failedIn === undefined || verdict === 'failed'

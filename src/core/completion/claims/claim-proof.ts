@@ -7,23 +7,23 @@ import { type CheckResult, resultOf } from '../check-result.ts';
 import { findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
-/** What proves a claim that every gate has passed. */
+/** The proof of a claim that has passed every gate. */
 export interface ClaimProof
   extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles' | 'judge'> {
   readonly evidence: EvidenceProof;
 }
 
-/** Returns the findings against a claim as the proof has them. */
+/** Returns the findings against a claim in the form in which a proof has them. */
 export function findingProofs(view: FindingsView): readonly FindingProof[] {
   return findAgainst(view).map(findingProof);
 }
 
-/** Returns a finding as the proof has it. */
+/** Returns a finding in the form in which a proof has it. */
 export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held'>): FindingProof {
   return { finding: found.finding, detail: oneLine(findingDetail(found), 300), held };
 }
 
-/** Collects what proves a claim. */
+/** Builds the proof of a claim. */
 export function claimProof(view: FindingsView): ClaimProof {
   const { examination, checks } = view;
   const { judge } = examination;
@@ -69,7 +69,7 @@ function checkProof(
   };
 }
 
-/** Says in one line what is proven, or why nothing is, and which test files are not those of the start. */
+/** Says in one line what is proven, or why nothing is, and which test files of the start were changed. */
 function proofInWords(
   view: FindingsView,
   isClean: boolean,
@@ -82,7 +82,7 @@ function proofInWords(
   return { proven, text: oneLine([oneLine(text, 300), ...endings].join('; '), 900) };
 }
 
-/** Says that nothing but a judge has looked at the claim; null if a check has, or no judge. */
+/** Says that only a judge has examined the claim; null if there are checks or the judge gave no verdict. */
 function judgedOnly({ checks, examination }: FindingsView): string | null {
   const { verdict } = examination.judge ?? {};
   const isJudged = checks.length === 0 && verdict !== undefined && verdict.verdict !== 'none';
@@ -109,7 +109,7 @@ function proofOrDoubt(
   return { proven: true, text: `${names.join(', ')}${how}${unsteady.join('')}` };
 }
 
-/** Names a check with its tests, and how it was before the work: `npm test (2 tests; 1 failed at the start)`. */
+/** Names a check with its tests and its result at the start: `npm test (2 tests; 1 failed at the start)`. */
 function checkInWords(check: CheckResult, { checksAtStart }: FindingsView): string {
   const { name, tests } = check;
   const start = resultOf(check, checksAtStart);
@@ -123,7 +123,7 @@ function checkInWords(check: CheckResult, { checksAtStart }: FindingsView): stri
   return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
 }
 
-/** Test files that are named before the rest is only counted. */
+/** How many test files are named; the rest is only counted. */
 const TESTS_NAMED = 3;
 
 /** Says which test files of the start were changed or removed; null if none were. */

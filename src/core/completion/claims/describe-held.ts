@@ -5,7 +5,7 @@ import { counted } from '../../text/counted.ts';
 import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
 
-/** Says in one line for people why a gate blocked a claim. */
+/** Tells a person in one line why a gate blocked a claim. */
 export function describeHeld(held: Blocker): string {
   switch (held.gate) {
     case 'min-iterations':
@@ -43,7 +43,8 @@ function describeFailed(failed: readonly CheckResult[]): string {
     .join('; ');
 }
 
-/** Says what has to be known of a failed check beside how it ended: a clause to add, or nothing. */
+/** Returns a clause with further facts about a failed check, to follow the words on how it ended; empty for none. */
+
 export function afterFailure({ verdict, failures, tests, inTheWay }: CheckResult): string {
   const tested =
     verdict === 'failed-tests' ? `, although ${failedOf(failures ?? 0, tests)} failed` : '';
@@ -52,7 +53,7 @@ export function afterFailure({ verdict, failures, tests, inTheWay }: CheckResult
     : `${tested}, and known failures do not excuse it: ${inTheWay}`;
 }
 
-/** Names refused tools, in one line for people. */
+/** Names refused tools to a person in one line. */
 export function describeTools(tools: readonly RefusedTool[]): string {
   return counted(tools.map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`)))
     .slice(0, 5)

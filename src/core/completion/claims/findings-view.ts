@@ -6,23 +6,23 @@ import type { Examination } from '../examination.ts';
 import type { Sightings } from '../sightings.ts';
 import type { WorkSeen } from '../work-seen.ts';
 
-/** A finding against a claim, and what it means for it. */
+/** A finding against a claim, and its consequence. */
 export interface ClaimFinding {
   readonly found: Finding;
-  /** Whether it holds the claim. */
+  /** Whether the finding holds the claim, so that the task goes on. */
   readonly held: boolean;
-  /** Whether it speaks against a proof. It does not if the old exam was passed. */
+  /** Whether the claim counts as unproven because of the finding. Passing the checks as of the start can settle that. */
   readonly isOpen: boolean;
 }
 
-/** What findings are made from. */
+/** What the code knows that looks for findings against a claim. */
 export interface FindingsView {
   readonly claim: Claim;
   readonly sightings: Sightings;
   readonly work: WorkSeen;
-  /** How the checks ended on the claim. */
+  /** The results of the checks of the claim. */
   readonly checks: readonly CheckResult[];
-  /** How they stood before the first iteration; null if they were not run then. */
+  /** The results of the checks before the first iteration; null if they were not run then. */
   readonly checksAtStart: readonly CheckResult[] | null;
   readonly examination: Examination;
   readonly policy: Policy;

@@ -21,7 +21,7 @@ import {
 import type { ClaimProof } from './claim-proof.ts';
 import type { FindingsView } from './findings-view.ts';
 
-/** What a gate knows about a claim. */
+/** What a gate knows about a claim. Each gate may pass or block it. */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
@@ -30,37 +30,37 @@ export interface ClaimView {
   /** Sub-agents that the system stopped in the iteration. */
   readonly stoppedSubAgents: number;
   readonly sightings: Sightings;
-  /** How the checks of `--verify` ended; null before they were run. */
+  /** The results of the checks of `--verify`; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
-  /** How they stood before the first iteration; null if they were not run then. */
+  /** The results of the checks before the first iteration; null if they were not run then. */
   readonly checksAtStart: readonly CheckResult[] | null;
   /** What the task's agent has done so far. */
   readonly work: WorkSeen;
-  /** What was found out about the claim. Null: it is not looked into. */
+  /** What was found out about the claim; null if it is not examined. */
   readonly examination: Examination | null;
   /** Consecutive iterations, including this one, in which a claim passed every earlier gate. */
   readonly confirmations: number;
   readonly policy: Policy;
 }
 
-/** Which gate blocks a claim, and why, for the events and the reminder. */
+/** Which gate blocks a claim, and why. The events and the reminder report it. */
 export type Blocker =
   | { readonly gate: 'min-iterations'; readonly from: number }
   | {
       readonly gate: 'refused-tools';
       readonly tools: readonly RefusedTool[];
-      /** The failed checks, which could have proven the claim; empty if there are no checks. */
+      /** The failed checks; had they passed, the refusals would not matter. Empty if there are no checks. */
       readonly failed: readonly CheckResult[];
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
   | { readonly gate: 'verify'; readonly failed: readonly CheckResult[] }
-  /** The gate is the first finding. */
+  /** Findings block the claim. The gate is named after the first one. */
   | {
       readonly gate: Finding['finding'];
       readonly findings: readonly Finding[];
-      /** The checks that failed in the old exam. */
+      /** The checks that failed when they ran with tests or deciding files as they were at the start. */
       readonly failed: readonly CheckResult[];
-      /** Why there could be no old exam, as a clause; absent or null if nothing was in its way. */
+      /** Why the checks could not run that way, as a clause; absent or null if they could or did not have to. */
       readonly why?: string | null;
     }
   | {
@@ -69,16 +69,16 @@ export type Blocker =
       /** Why the checks could not be run there, as a clause; null if they were. */
       readonly why: string | null;
       readonly setup: CommandResult | null;
-      /** Where a person can look at the checkout; null if it is gone. */
+      /** The folder where a person can look at the checkout; null if it was removed. */
       readonly folder: string | null;
     }
   | { readonly gate: 'judge'; readonly verdict: JudgeVerdict }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
 type GateAnswer = { readonly kind: 'passed' } | Wanted | Undecided | HeldAnswer;
-/** The judge has given no verdict, and without one the claim does not pass. */
+/** The judge has given no verdict, so the claim cannot pass. */
 export type Undecided = { readonly kind: 'undecided'; readonly answer: JudgeAnswer };
-/** What a gate has to know before it can decide. */
+/** Asks for what a gate has to know before it can decide: results of the checks, or a part of the examination. */
 export type Wanted =
   | { readonly kind: 'ask-verify' }
   | { readonly kind: 'ask-examine'; readonly part: ExamPart; readonly checks: readonly Check[] };
@@ -86,7 +86,7 @@ type HeldAnswer = { readonly kind: 'held'; readonly held: Blocker };
 
 const PASSED: GateAnswer = { kind: 'passed' };
 
-/** The gates, in the order in which they check. A new gate is one more row. */
+/** The gates in the order in which they check a claim. */
 const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   minIterations,
   refusedTools,
@@ -99,7 +99,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   confirmation,
 ];
 
-/** Checks a claim against the gates in order. The first gate that does not pass it decides. */
+/** Checks a claim against the gates in order. The first gate that does not let it pass decides. */
 export function askGates(view: ClaimView): GateAnswer {
   for (const gate of GATES) {
     const answer = gate(view);
@@ -114,8 +114,8 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 }
 
 /**
- * Blocks a claim by words if tools were refused: an agent that was not allowed to act cannot have done the
- * task. Checks that pass outweigh this.
+ * Blocks a claim by words if tools were refused, since the agent was not allowed to do all of the task. Lets it pass
+ * if there are checks and they pass.
  */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
@@ -139,14 +139,14 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
   return failed.length === 0 ? PASSED : held({ gate: 'verify', failed });
 }
 
-/** Blocks a claim if sub-agents were stopped, since work may be missing. All checks have passed here. */
+/** Blocks a claim without checks if sub-agents were stopped, since work may be missing. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
   if (count === 0 || policy.verify.length > 0) return PASSED;
   const finding = 'stopped-subagents';
   return held({ gate: finding, findings: [{ finding, count }], failed: [] });
 }
 
-/** Returns how all checks of a claim ended. */
+/** Returns the results of all checks of a claim, including the command that decided it. */
 export function checksOfClaim({
   claim,
   sightings,
@@ -156,13 +156,13 @@ export function checksOfClaim({
   return [...(verified ?? []), ...decidingCheck(claim, sightings, policy)];
 }
 
-/** Returns what findings are made from; null if the claim is not looked into. */
+/** Returns what the search for findings needs; null if the claim is not examined. */
 function findingsView(view: ClaimView): FindingsView | null {
   const { examination } = view;
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/** Whether findings were looked for before a claim was held: they are the last but three of the gates. */
+/** Whether findings were looked for before a claim was held. Three gates come after the one for findings. */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
   return isFinding || AFTER_FINDINGS.has(held.gate);
@@ -194,7 +194,7 @@ function findings(view: ClaimView): GateAnswer {
   });
 }
 
-/** Blocks a claim whose checks pass only where the agent has worked. */
+/** Blocks a claim whose checks pass in the agent's folder but fail in a clean checkout. */
 function cleanCheckout(view: ClaimView): GateAnswer {
   const seen = findingsView(view);
   if (seen === null || !view.policy.verifyClean || seen.checks.length === 0) return PASSED;
@@ -211,14 +211,14 @@ function cleanCheckout(view: ClaimView): GateAnswer {
   return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 
-/** Whether a claim is held because there can be no clean checkout, and nothing that the agent does can change that. */
+/** Whether a claim is held because no clean checkout can be made, which the agent cannot change. */
 export function isWithoutCheckout(held: Blocker): boolean {
   return held.gate === 'clean-checkout' && held.why !== null && held.setup === null;
 }
 
 /**
- * Blocks a claim by what a second agent says of it. It is asked last, so it costs nothing before, and it cannot
- * outvote a check.
+ * Blocks a claim if the judge, a second agent, says that it is not met. The judge is asked after the checks, so it
+ * costs nothing while they fail, and it cannot overrule them.
  */
 function secondAgent(view: ClaimView): GateAnswer {
   const { examination, policy } = view;
@@ -242,7 +242,7 @@ function held(what: Blocker): HeldAnswer {
   return { kind: 'held', held: what };
 }
 
-/** What the gates decided about the claims of an iteration. */
+/** The decision of the gates about the claims of an iteration. */
 export type ClaimVerdict =
   | { readonly kind: 'no-claim' }
   | {
@@ -254,7 +254,7 @@ export type ClaimVerdict =
       readonly kind: 'held';
       readonly claim: Claim;
       readonly held: Blocker;
-      /** Absent if no gate has looked for any. */
+      /** Absent if no gate has looked for findings. */
       readonly findings?: readonly FindingProof[];
     };
 

@@ -1,12 +1,12 @@
 import type { CheckResult } from '../check-result.ts';
 
-/** What programs say of a script or a target that is not there. */
+/** Matches what programs print if a script or a target does not exist. */
 const NOT_THERE =
   /^(?:npm (?:ERR!|error) Missing script: |Error: no test specified$|make: \*\*\* No rule to make target [^,]*\.\s+Stop\.|.*ERR_PNPM_NO_SCRIPT|error Command "[^"]*" not found\.)/m;
 
 /**
- * Whether a check had nothing to judge by at the start: what it names was not there, or it ran no test. Where test files
- * stood, they could not be loaded: that is red.
+ * Whether a check had nothing to judge at the start: the script that it names did not exist, or it ran no test. If
+ * there were test files, running no test means that they could not be loaded, which is a failure.
  */
 export function judgedNothing(
   { exitCode, tests, output }: Pick<CheckResult, 'exitCode' | 'tests' | 'output'>,

@@ -1,18 +1,18 @@
 import { countsPackages } from '../../proof/other-runners.ts';
 import { type CheckResult, resultOf } from '../check-result.ts';
 
-/** How the checks ended, and which tests the work has touched. */
+/** The results of the checks, and how many test files the work has touched. */
 export interface ShownView {
   readonly checks: readonly CheckResult[];
-  /** How they stood before the first iteration; null if they were not run then. */
+  /** The results of the checks before the first iteration; null if they were not run then. */
   readonly checksAtStart: readonly CheckResult[] | null;
-  /** Test files that are new or changed since the start; null if that is unknown. */
+  /** How many test files are new or changed since the start; null if unknown. */
   readonly touchedTests: number | null;
 }
 
 /**
- * Whether passing checks show that anything was done. A check shows it if it failed before the work, or ran fewer tests
- * then. If its number of tests does not tell, a touched test file is enough. Null if the start is unknown.
+ * Whether passing checks show that work was done. A check shows it if it failed before the work or ran fewer tests
+ * then. If its number of tests is unknown, a touched test file is enough. Null if a result at the start is missing.
  */
 export function isAnythingShown({
   checks,

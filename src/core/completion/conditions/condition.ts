@@ -23,19 +23,19 @@ export type ConditionPolicy = LoopSettings & Pick<Policy, 'watchGlobs' | 'doneFo
  * and a line in `conditions.ts`; all other code reads that list.
  */
 export interface Condition {
-  /** Its name in the evidence in the state file. */
+  /** The name of the condition in the evidence in the state file. */
   readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Whether it judges what the agent says. Such a claim needs a good end, and no refused tools. */
+  /** Whether the condition judges the agent's words. It then needs an attempt that ended well, and no refused tools. */
   readonly byWords: boolean;
-  /** Whether checking it searches the work tree. The state is then saved before. */
+  /** Whether checking the condition searches the work tree. If so, the state is saved before. */
   readonly isSlow?: true;
   /** Returns the shell command whose result decides, or null. Absent if no command does. */
   readonly command?: (policy: ConditionPolicy) => string | null;
-  /** Whether the user asked for it. */
+  /** Whether the settings ask for the condition. */
   readonly isSet: (policy: ConditionPolicy) => boolean;
-  /** Describes what has to hold, to follow "ensure". Only called if the condition is set. */
+  /** Describes what has to hold, as a clause to follow "ensure". Only called if the condition is set. */
   readonly describe: (policy: ConditionPolicy) => string;
   /** Returns the evidence if the condition holds, otherwise null. */
   readonly check: (view: IterationView) => string | null;

@@ -11,7 +11,7 @@ import { SIGNAL } from './signal.ts';
 import { UNTIL } from './until.ts';
 import { WATCH_GLOB } from './watch-glob.ts';
 
-/** Every completion condition, in the order of the evidence. A new condition is one more line. */
+/** All completion conditions, in the order in which their evidence is preferred. */
 export const CONDITIONS: readonly Condition[] = [
   PROMISE,
   FILE_MOVED,
@@ -21,24 +21,24 @@ export const CONDITIONS: readonly Condition[] = [
   SIGNAL,
 ];
 
-/** Returns the given promise; the default if no condition is set, and null if only others are. */
+/** Returns the promise of a policy: the default promise if no condition is set, null if only other conditions are. */
 export function promiseInForce(policy: ConditionPolicy): string | null {
   const hasCondition = CONDITIONS.some(({ isSet }) => isSet(policy));
   return hasCondition ? policy.promise : DEFAULT_PROMISE;
 }
 
-/** Returns the settings of all conditions. A rescue ignores them, since it has its own promise. */
+/** Returns the names of the settings of all conditions. The command `rescue` ignores them: it sets its own promise. */
 export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
 
-/** The shell commands of a policy's conditions, by the kind of the condition. */
+/** Returns the shell commands of a policy's conditions, by the kind of the condition. */
 export function commandsOf(policy: ConditionPolicy): Readonly<Record<string, string>> {
   const commands = CONDITIONS.map(({ kind, command }) => [kind, command?.(policy) ?? null]);
   return Object.fromEntries(commands.filter(([, command]) => command !== null));
 }
 
-/** Returns the commands whose success can complete a task: of its checks, and of its conditions. */
+/** Returns the commands on whose success the end of a task depends: those of its checks and of its conditions. */
 export function commandsToCheck(policy: Policy): readonly string[] {
   return [...policy.verify.map(({ command }) => command), ...Object.values(commandsOf(policy))];
 }
@@ -50,7 +50,7 @@ export function isSlowToCheck(policy: ConditionPolicy): boolean {
   );
 }
 
-/** Returns every claim of the iteration. Files come before words, since they are stronger evidence. */
+/** Returns all claims of an iteration. Claims by files come before claims by words, which are weaker evidence. */
 export function findClaims(view: IterationView): readonly Claim[] {
   const claims: Claim[] = [];
   for (const condition of CONDITIONS) {
@@ -62,15 +62,15 @@ export function findClaims(view: IterationView): readonly Claim[] {
   return claims.sort((a, b) => Number(a.byWords) - Number(b.byWords));
 }
 
-/** Describes what has to hold for the task to be complete; conditions are joined by "or". */
+/** Describes what has to hold for the task to be complete. Joins conditions by "or". */
 export function describeCompletion(policy: Policy): string {
   const asked = CONDITIONS.filter(({ isSet }) => isSet(policy));
   return asked.map(({ describe }) => describe(policy)).join(', or ');
 }
 
 /**
- * Says to a person when the task is done: as `describeCompletion`, with the words of the promise and with the checks.
- * An agent is not told the promise in this form, since it could be taken for one.
+ * Tells a person when the task is done, like `describeCompletion` but with the plain words of the promise and with
+ * the checks. It is not for agents: an agent that repeated this form could seem to state the promise.
  */
 export function doneWhen(policy: Policy): string {
   const { promise, verify } = policy;
@@ -85,7 +85,7 @@ export function doneWhen(policy: Policy): string {
   return `${asked.join(', or ')}${asked.length === 1 ? ' and' : '; and then'} ${pass}`;
 }
 
-/** Judges the agent's final message. Echoes of what ralph itself put into the prompt do not count. */
+/** Judges the promise in the agent's final message. Echoes of what ralph itself put into the prompt do not count. */
 export function judgeMessage(
   message: string | null,
   policy: Policy,

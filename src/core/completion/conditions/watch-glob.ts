@@ -8,8 +8,8 @@ export const WATCH_GLOB: Condition = {
   isSlow: true,
   isSet: ({ watchGlobs }) => watchGlobs.length > 0,
   describe: ({ watchGlobs }) => `a new or changed file matches ${quotedPhrases(watchGlobs)}`,
-  // An agent that was cut off may have left half a file: it counts once an iteration ends well, or if a
-  // command checks it.
+  // An agent that was cut off may have left half a file. So a file counts only if the iteration ended well, or if
+  // there are checks.
   check: ({ outcome, sightings, policy }) =>
     outcome.kind === 'answered' || outcome.kind === 'bounded' || policy.verify.length > 0
       ? (sightings.watchMatches[0] ?? null)
