@@ -1,11 +1,11 @@
-/** Something that has to hold in the claimed tree. */
+/** A condition that has to hold in the work tree for which an agent claims that the task is complete. */
 export interface Criterion {
   /** `c1`, `c2`, … in order. */
   readonly id: string;
   readonly text: string;
 }
 
-/** What is judged where no criterion is given. */
+/** The criterion that is used if none is given. */
 const ONLY_CRITERION = 'Everything that the task asks for is there and works.';
 
 /** Returns the criteria with their ids. */
@@ -14,7 +14,7 @@ export function criteriaOf(texts: readonly string[]): readonly Criterion[] {
   return given.map((text, at) => ({ id: `c${at + 1}`, text }));
 }
 
-/** Matches the mark of a list item with a box, if it has one. */
+/** Matches the mark of a list item, together with its box if there is one. */
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 const HEADING = /^ {0,3}#{1,6}(?:\s|$)/;
 const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
@@ -22,8 +22,8 @@ const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$/;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 
 /**
- * Reads criteria from a text: one for each item of its lists, or for each line if it has no list. Headings, blank
- * lines, fences and comments do not count. A line that is indented below an item belongs to it.
+ * Reads criteria from a text: one for each list item, or one for each line if there is no list. Headings, blank lines,
+ * fences and comments do not count. An indented line below an item belongs to the item.
  */
 export function readCriteria(text: string): readonly string[] {
   const lines = proseLines(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
@@ -47,7 +47,7 @@ export function readCriteria(text: string): readonly string[] {
   return found;
 }
 
-/** Returns the lines that are neither headings nor in a fence or a comment; what is left out becomes blank. */
+/** Returns the lines of a text. Headings and rules become blank, and so does everything in a fence or a comment. */
 function proseLines(text: string): readonly string[] {
   const lines = text.replace(/<!--[\s\S]*?(?:-->|$)/g, '').split('\n');
   let fence: string | null = null;

@@ -1,16 +1,16 @@
 import { AGENT_NAMES, AGENTS } from '../agent/agents/agents.ts';
 
-/** What instructs any agent: a judge may be a command that starts another one. */
+/** The names of all agents' instruction files, since a judge may be a command that starts any agent. */
 const INSTRUCTING: ReadonlySet<string> = new Set(
   AGENT_NAMES.flatMap((name) => AGENTS[name].judging?.instructedBy ?? []).map((name) =>
     name.toLowerCase(),
   ),
 );
 
-/** Some agents load them from their folder: they can name another service, or another system prompt. */
+/** Matches `.env` files. Some agents load them from their folder, and they can set another service or system prompt. */
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 
-/** Whether a path is a file that instructs an agent, or lies in such a folder. Some file systems ignore case. */
+/** Whether a path is a file that instructs an agent, or is in such a folder. Ignores case, as some file systems do. */
 export function isInstructing(path: string): boolean {
   return path.split('/').some((part) => {
     const name = part.toLowerCase();
@@ -19,8 +19,8 @@ export function isInstructing(path: string): boolean {
 }
 
 /**
- * Returns what has to change in a claimed tree so that the files that instruct an agent are those of the start: the
- * entry of the start by path, null for a file that is new.
+ * Returns the changes to a claimed tree that make the files which instruct an agent the same as at the start: by path,
+ * the entry at the start, or null for a new file that has to be removed.
  */
 export function instructionsOfStart<Entry>(
   start: ReadonlyMap<string, Entry>,

@@ -3,46 +3,46 @@ import type { Criterion } from './criteria.ts';
 import { VERDICT_WORDS, type VerdictWord } from './verdict.ts';
 
 /*
- * From what a judge answered to what it says of each criterion. No pass is ever read from prose: what counts is the
- * last object that has the nonce of this call. One with another nonce lay in the tree, and was quoted.
+ * Reads from a judge's answer what it says about each criterion. Prose never counts. Only the last JSON object with the
+ * nonce of this call counts: an object with another nonce may be a quotation from a file in the tree.
  */
 
-/** A place as the judge cites it, not looked up yet. */
+/** A place that the judge cites, before it is looked up. */
 export interface CitedPlace {
   readonly file: string;
-  /** Null without a line; NaN if what stands there is no line. */
+  /** Null if the judge gave no line; NaN if it gave something that is no line number. */
   readonly line: number | null;
   readonly missing: boolean;
 }
 
-/** What a judge says of one criterion, before its places are looked up. */
+/** What a judge says about one criterion, before the cited places are looked up. */
 export interface CitedCriterion extends Criterion {
   readonly verdict: VerdictWord;
   readonly evidence: string;
   readonly where: readonly CitedPlace[];
 }
 
-/** What an answer says, or what is wrong with it, as a clause for the judge. */
+/** What an answer says, or what is wrong with it as a clause that the judge is told. */
 export type ReadAnswer =
   | { readonly kind: 'read'; readonly criteria: readonly CitedCriterion[] }
   | { readonly kind: 'none'; readonly why: string };
 
-/** What is known of the call whose answer is read. */
+/** The call of the judge whose answer is read. */
 export interface AskedJudge {
   readonly criteria: readonly Criterion[];
-  /** The word that this call alone has. */
+  /** A word that only this call contains. */
   readonly nonce: string;
 }
 
-/** An answer, as the agent gave it. */
+/** An answer in the form in which the agent gave it. */
 export interface GivenAnswer {
-  /** The object that the agent reports apart from its words; null if it reports none. */
+  /** The object that the agent reports beside its text; null if it reports none. */
   readonly structured: unknown;
   /** The final message; null if there is none. */
   readonly message: string | null;
 }
 
-/** Of a longer answer only the end is read, in UTF-16 code units. */
+/** How much of an answer is read, in UTF-16 code units. Only the end of a longer answer counts. */
 const READ_CHARS = 256 * 1024;
 
 /** Reads the answer of a judge. */
@@ -87,7 +87,7 @@ function readVerdict(found: JsonObject, { criteria, nonce }: AskedJudge): ReadAn
     : none(`it did not name ${left.id}`);
 }
 
-/** Places of one criterion that are looked up. */
+/** How many places of one criterion are looked up. */
 const MOST_PLACES = 20;
 const LONGEST_PATH = 1_000;
 
@@ -108,7 +108,7 @@ function placeIn(place: JsonObject, file: string): CitedPlace {
   return { file, line: isWithout ? null : number, missing: place.missing === true };
 }
 
-/** How many characters are looked at in search of objects, so that a hostile answer costs no time. */
+/** How many characters the search for objects reads in all. The limit keeps a hostile answer from costing much time. */
 const LOOKED_AT = 20_000_000;
 
 /** Returns the last object with this nonce; null if there is none. */
@@ -122,7 +122,7 @@ function lastObject(text: string, nonce: string): JsonObject | null {
   return null;
 }
 
-/** Returns the smallest object around a position that has the nonce; null if there is none. */
+/** Returns the smallest object that contains a position and has the nonce; null if there is none. */
 function objectAround(
   text: string,
   at: number,
@@ -141,7 +141,7 @@ function objectAround(
   return null;
 }
 
-/** Returns the position after the bracket that closes an object; null if none does. */
+/** Returns the position after the bracket that closes an object; null if it is never closed. */
 function endOfObject(text: string, start: number, room: { left: number }): number | null {
   let depth = 0;
   let inString = false;
@@ -169,13 +169,13 @@ function parsed(text: string): JsonObject | null {
       const value: unknown = JSON.parse(json);
       return isObject(value) ? value : null;
     } catch {
-      // The next form may be right.
+      // The text may be valid JSON in the next form.
     }
   }
   return null;
 }
 
-/** Escapes line ends and tabs inside strings: models write them there as they are. */
+/** Escapes line ends and tabs inside strings, where models often write them unescaped. */
 function withEscapedLineEnds(text: string): string {
   return text.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (string) =>
     string.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t'),

@@ -1,10 +1,11 @@
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
- * What a second agent says of a claim. The form is that of `ralph_judge` in the proof, and of the event `judged`.
+ * The verdict of a judge, a second agent, on the claim that a task is complete. The proof (`ralph_judge`) and the event
+ * `judged` have it in the same form.
  */
 
-/** The words by which a criterion is judged. */
+/** The words with which a judge rates a criterion. */
 export const VERDICT_WORDS = ['met', 'not-met', 'unclear'] as const;
 
 export type VerdictWord = (typeof VERDICT_WORDS)[number];
@@ -18,20 +19,20 @@ export interface JudgedPlace {
   readonly missing?: true;
 }
 
-/** What the judge says of one criterion. */
+/** What the judge says about one criterion. */
 export interface JudgedCriterion {
   readonly id: string;
   readonly text: string;
   readonly verdict: VerdictWord;
   readonly evidence: string;
-  /** Only places that ralph has found. */
+  /** Only the places that ralph could confirm. */
   readonly where: readonly JudgedPlace[];
 }
 
-/** What the judge says of a claim. */
+/** What the judge says about a claim. */
 export interface JudgeVerdict {
   readonly agent: string;
-  /** Null for the agent's own default. */
+  /** Null if the judge used its agent's default model. */
   readonly model: string | null;
   /** Hash of the tree that was judged; null if there was none. */
   readonly tree: string | null;
@@ -44,14 +45,14 @@ export interface JudgeVerdict {
   readonly cost_usd: number;
 }
 
-/** Returns the verdict on all criteria together: one that is not met decides, then one that is unclear. */
+/** Returns the verdict on all criteria: `not-met` if one is not met, otherwise `unclear` if one is, otherwise `met`. */
 export function verdictOf(criteria: readonly JudgedCriterion[]): VerdictWord {
   const words = criteria.map(({ verdict }) => verdict);
   if (words.includes('not-met')) return 'not-met';
   return words.includes('unclear') ? 'unclear' : 'met';
 }
 
-/** Says what came of it: `codex: 3 of 4 met, unclear: c2`. */
+/** Says how many criteria are met, and which are not: `codex: 3 of 4 met, unclear: c2`. */
 export function countsText({ agent, criteria }: Pick<JudgeVerdict, 'agent' | 'criteria'>): string {
   const met = criteria.filter(({ verdict }) => verdict === 'met').length;
   const named = (word: VerdictWord): readonly string[] => {
@@ -62,7 +63,7 @@ export function countsText({ agent, criteria }: Pick<JudgeVerdict, 'agent' | 'cr
   return `${agent}: ${counts.join(', ')}`;
 }
 
-/** Ids that are named before the rest is only counted. */
+/** How many ids are named; the rest is only counted. */
 const IDS_NAMED = 5;
 
 function fewIds(ids: readonly string[]): string {
@@ -70,27 +71,27 @@ function fewIds(ids: readonly string[]): string {
   return `${ids.slice(0, IDS_NAMED).join(' ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Says in a clause that a claim was judged, or why it was not. */
+/** Says in a clause how a claim was judged, or why it was not. */
 export function judgedText(verdict: JudgeVerdict): string {
   return verdict.verdict === 'none'
     ? `not judged: ${verdict.why ?? 'there is no verdict'}`
     : `judged by ${countsText(verdict)}`;
 }
 
-/** Says in one line what the judge says of a criterion, with its places. */
+/** Says in one line what the judge says about a criterion, with its evidence and places. */
 export function criterionLine({ id, text, verdict, evidence, where }: JudgedCriterion): string {
   const places = where.length === 0 ? '' : ` (${where.map(placeText).join(', ')})`;
   const because = evidence === '' ? '' : ` — ${evidence}`;
   return oneLine(`${id} ${verdict.replace('-', ' ')}: ${text}${because}${places}`, 1_500);
 }
 
-/** `src/a.ts:12`, or `docs/api.md is missing`. */
+/** Describes a place: `src/a.ts:12`, or `docs/api.md is missing`. */
 function placeText({ file, line, missing }: JudgedPlace): string {
   if (missing === true) return `${file} is missing`;
   return line === undefined ? file : `${file}:${line}`;
 }
 
-/** Says what a judge has said: a line for each criterion, or why there is no verdict. */
+/** Returns a line for each criterion with what the judge says, or one line with the reason if there is no verdict. */
 export function verdictLines(verdict: JudgeVerdict): readonly string[] {
   const { criteria, agent } = verdict;
   return verdict.verdict === 'none'

@@ -3,18 +3,18 @@ import { clip, oneLine, withoutControls } from '../text/untrusted-text.ts';
 import type { CitedCriterion, CitedPlace } from './read-answer.ts';
 import type { JudgedCriterion, JudgedPlace } from './verdict.ts';
 
-/** What the claimed tree has at a path that is relative to its root. */
+/** What the claimed tree has at a path relative to its root. */
 export type AtPath =
   | { readonly kind: 'file'; readonly lines: number }
-  /** A folder, or something that the tree cannot tell, such as what is in a submodule. */
+  /** A folder, or something that cannot be read from the tree, such as the content of a submodule. */
   | { readonly kind: 'other' }
   | { readonly kind: 'nothing' };
 
-/** Where the judge has worked, and what is there. */
+/** The checkout in which the judge has worked. */
 export interface JudgedTree {
-  /** Absolute paths of the checkout's root, with and without links. */
+  /** Absolute paths of the checkout's root, both with symbolic links and with these resolved. */
   readonly roots: readonly string[];
-  /** The judge's folder, relative to the root, or empty. */
+  /** The judge's folder relative to the root; empty if it is the root. */
   readonly below: string;
   readonly look: (path: string) => AtPath;
 }
@@ -22,8 +22,8 @@ export interface JudgedTree {
 const EVIDENCE_CHARS = 1_000;
 
 /**
- * Looks up the places of each criterion. A `met` or `not-met` without a place that counts becomes `unclear`: what
- * points at nothing neither holds a claim nor lets it pass.
+ * Looks up the places that the judge cites for each criterion. A `met` or `not-met` without an existing place becomes
+ * `unclear`, since without evidence it should neither hold a claim nor let it pass.
  */
 export function weigh(
   criteria: readonly CitedCriterion[],
@@ -74,7 +74,7 @@ function shown(path: string): string {
   return oneLine(maskSecrets(path), 300);
 }
 
-/** Resolves `.` and `..` in a relative path; null if it leads out, or to the root itself. */
+/** Resolves `.` and `..` in a relative path. Returns null if the path leads out of the root or to the root itself. */
 function normal(path: string): string | null {
   const parts: string[] = [];
   for (const part of path.split('/')) {

@@ -1,14 +1,14 @@
 import { standingOfWord } from './done-words.ts';
 import { type Edit, type ListItem, type ReadList, type TaskList, withEdits } from './list-item.ts';
 
-/** What is kept of a list that an agent may have changed. */
+/** The list that is kept after an agent may have changed it. */
 export interface KeptList {
   readonly text: string;
   readonly what:
     | 'unchanged'
-    /** It stays, with the agent's notes and new items. */
+    /** The agent's version is kept, with its notes and new items. */
     | 'kept'
-    /** Done marks that ralph has not set were put back. */
+    /** The agent's version is kept, but done marks that ralph has not set were put back. */
     | 'marks-put-back'
     /** The whole file was put back. */
     | 'put-back';
@@ -16,7 +16,7 @@ export interface KeptList {
   readonly why: string | null;
 }
 
-/** Decides what stays of a list after an agent has worked. `after` is null if the file cannot be read. */
+/** Decides which of an agent's changes to a list are kept. `after` is null if the file cannot be read. */
 export function keptOf(before: TaskList, after: ReadList | null, whyUnread: string): KeptList {
   const putBack = (why: string): KeptList => ({ text: before.text, what: 'put-back', why });
   if (after === null) return putBack(whyUnread);
@@ -44,20 +44,20 @@ export function keptOf(before: TaskList, after: ReadList | null, whyUnread: stri
   return { text, what: edits.length > 0 ? 'marks-put-back' : 'kept', why: null };
 }
 
-/** Returns what opens a new item that says it is done, since no task has completed it. */
+/** Returns the edits that mark a new item as open, since no task can have completed it. */
 function opened({ text }: TaskList, { marks }: ListItem): readonly Edit[] {
   return marks.flatMap(({ from, to }) => {
     const mark = text.slice(from, to);
     if (mark === 'true') return [{ from, to, text: 'false' }];
     if (/^x$/i.test(mark)) return [{ from, to, text: ' ' }];
-    // A word may be escaped: only what it means counts.
+    // The word may be written with JSON escapes, so it is decoded first.
     return mark.startsWith('"') && standingOfWord(JSON.parse(mark)) === 'done'
       ? [{ from, to, text: '"open"' }]
       : [];
   });
 }
 
-/** Returns what brings the done marks of an item back; null if it has other marks than before. */
+/** Returns the edits that restore the done marks of an item; null if its marks are in other places than before. */
 function marksBack(
   before: TaskList,
   was: ListItem,

@@ -3,18 +3,19 @@ import { canTaskFix, type LandingRefusal } from '../snapshots/landing.ts';
 import { type EndedStatus, endingRow } from '../task/endings.ts';
 import type { TaskState } from '../task/task-state.ts';
 
-/** What the end of an item's task means for the list. */
+/** The consequence for the list when an item's task has ended. */
 type ItemEnd =
   | 'done'
-  /** The item is the cause: it waits for a person, and the list goes on. */
+  /** The task ended because of the item: the item waits for a person, and the list goes on. */
   | 'blocked'
-  /** The next item would meet the same, or a person holds this one: the list ends, and the next run goes on with it. */
+  /** The next item would fail in the same way, or a person stopped this one: the run ends, and the next run retries it. */
+
   | 'ends-list';
 
-/** Failures that lie in the words of an item. */
+/** Failures that the text of an item causes. */
 const OF_ITEM = ['failed:refused-request', 'failed:slash-command'];
 
-/** Returns what the end of an item's task means for the list. */
+/** Returns the consequence for the list when an item's task has ended. */
 export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd {
   const { verdict } = endingRow(status, exitReason);
   if (verdict === 'done') return 'done';
@@ -22,11 +23,11 @@ export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd
     verdict === 'failed' ||
     (status === 'budget_spent' && exitReason === 'budget') ||
     (status === 'failed' && exitReason !== null && OF_ITEM.includes(exitReason));
-  // A killed driver is an ending of its own once a task was interrupted too often.
+  // This includes a task whose driver was killed too often: it has an ending of its own.
   return isOfItem ? 'blocked' : 'ends-list';
 }
 
-/** Whether a task has nothing left of its iterations, or of what it may cost. */
+/** Whether a task has used up its iterations or its budget. */
 export function isUsedUp(
   task: Pick<TaskState, 'current_iteration' | 'max_iterations' | 'usage'>,
   maxCostUsd: number | null,
@@ -38,25 +39,25 @@ export function isUsedUp(
   );
 }
 
-/** How often a landing that failed goes back to its item. */
+/** How often the task of an item goes on because its work could not be landed (merged into the target branch). */
 export const MOST_RETURNS = 3;
 
-/** What a landing that was refused means for its item, which is complete. */
+/** The consequence for a complete item if the landing of its work was refused. */
 export type RefusedItem =
-  /** Its task goes on with the reason. */
+  /** The item's task goes on, and its agent is told the reason. */
   | 'goes-back'
-  /** It waits for a person. */
+  /** The item waits for a person. */
   | 'blocked'
-  /** It waits for a person, and so would the next ones: nothing more is started. */
+  /** The item waits for a person. The next items would have the same problem, so nothing more is started. */
   | 'blocks-list'
-  /** The branch has moved: the same once more. */
+  /** The target branch has moved, so the landing is tried again. */
   | 'try-again'
-  /** ralph was stopped: the next run lands it. */
+  /** ralph was stopped, so the next run lands the item. */
   | 'stopped';
 
 /**
- * Returns what a landing that was refused means for an item that has gone back so often. A task that is used up would
- * end at once, and not be complete any more: it stays as it is, so that what a person fixes lands.
+ * Returns the consequence of a refused landing. `returned` is how often the item's task went on for this reason. A task
+ * that is used up does not go on: it would end at once as incomplete, and could not land after a person's fix.
  */
 export function refusedItem(
   why: LandingRefusal,

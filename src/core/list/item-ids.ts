@@ -1,6 +1,6 @@
 const LONGEST_SLUG = 60;
 
-/** Returns words that can name an item: `Add a login!` becomes `add-a-login`. */
+/** Turns a name into an id: `Add a login!` becomes `add-a-login`. */
 function slugOf(name: string): string {
   const words = name
     .normalize('NFKC')
@@ -14,7 +14,7 @@ function slugOf(name: string): string {
   );
 }
 
-/** Gives ids to those that have none: the slug of their name, the second of equal ones with `-2`. */
+/** Returns the ids of items. An item without an id gets one from its name; the second of equal ids ends with `-2`. */
 export function withIds(
   items: readonly { readonly id: string | null; readonly name: string }[],
 ): readonly string[] {
@@ -30,15 +30,15 @@ export function withIds(
 }
 
 /**
- * Returns the name of a list: the path of its file below the vault, without its ending. The lists of one JSON file are
- * told apart by their tags.
+ * Returns the name of a list, which is made from the path of its file below the vault, without the extension. For one
+ * of several lists in a JSON file, the name also contains the list's tag.
  */
 export function listName(path: string, sections: readonly string[] = []): string {
   if (/\.json$/i.test(path) && sections.length > 0) {
     return listName([path.slice(0, -'.json'.length), ...sections].join('/'));
   }
   const plain = path.replace(/\.(?:json|jsonl|md|markdown)$/i, '');
-  // That slashes were replaced is not told apart: two lists hardly differ in that alone, and then one is refused.
+  // `a/b` and `a-b` get the same name. Two such lists are rare, and the second one is then refused.
   const flat = plain.replace(/^[./]+/, '').replaceAll('/', '-');
   return asName(flat, 60, plain).replaceAll('.', '-');
 }
@@ -48,7 +48,7 @@ export function taskIdOf(list: string, item: string): string {
   return `${list}.${asName(item, 60)}`;
 }
 
-/** Writes a text with the signs of a task id. What is lost is told apart by the sum of the whole. */
+/** Reduces a text to the characters of a task id. If anything is lost, adds a checksum of `whole` to keep it unique. */
 function asName(text: string, longest: number, whole = text): string {
   const plain = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -58,7 +58,7 @@ function asName(text: string, longest: number, whole = text): string {
   return isWhole ? plain : `${plain.slice(0, longest - 7) || 'item'}-${sumOf(whole)}`;
 }
 
-/** FNV-1a: few equal sums are enough here. */
+/** Returns six digits of an FNV-1a checksum. Equal checksums are rare enough for names. */
 function sumOf(text: string): string {
   let sum = 0x811c9dc5;
   for (const sign of text) sum = Math.imul(sum ^ (sign.codePointAt(0) ?? 0), 0x01000193) >>> 0;

@@ -1,6 +1,6 @@
 import type { ListItem } from './list-item.ts';
 
-/** What is known of an item beside its file. */
+/** Facts about the items that are not in the list itself. */
 export interface OrderFacts {
   /** The items that failed and wait for a person. */
   readonly blocked: ReadonlySet<string>;
@@ -8,20 +8,20 @@ export interface OrderFacts {
   readonly only: ReadonlySet<string> | null;
 }
 
-/** What is known while other items are being worked on. */
+/** The facts for choosing the next item while others are being worked on. */
 export interface ItemStartFacts extends OrderFacts {
   readonly atWork: ReadonlySet<string>;
 }
 
-/** What can become of an item in this run. */
+/** The state of an item in this run. */
 export interface ItemStand {
   readonly item: ListItem;
   readonly state: 'ready' | 'waiting' | 'done' | 'blocked' | 'left-out';
-  /** The blockers that are not done; also those that are no items of the list. */
+  /** The blockers that are not done, including those that are not in the list. */
   readonly waitsFor: readonly string[];
 }
 
-/** Returns how each item of a list stands, in the order of the file. That an item waits is written nowhere. */
+/** Returns the state of each item of a list, in the order of the file. The state `waiting` is not stored anywhere. */
 export function itemStands(
   items: readonly ListItem[],
   { blocked }: Pick<OrderFacts, 'blocked'>,
@@ -36,7 +36,7 @@ export function itemStands(
   });
 }
 
-/** Returns the item to start next beside those at work, or null if none can be started now. */
+/** Returns the item to start next beside those that are being worked on, or null if none can be started now. */
 export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): ListItem | null {
   const { atWork } = facts;
   let first: ListItem | null = null;
@@ -44,7 +44,7 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
   for (const { item, state } of itemStands(items, facts)) {
     const isAtWork = atWork.has(item.id);
     if (!isAtWork && (state !== 'ready' || !isMeant(item, facts))) continue;
-    // Whatever is open above in another lane comes first.
+    // An item of a later lane has to wait until the items above it are done.
     if (lane !== null && item.lane !== lane) break;
     lane = item.lane;
     // Of equal priorities, the earlier place counts.
@@ -53,7 +53,7 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
   return first;
 }
 
-/** Returns the ids of items as they start, one at a time, if each succeeds. */
+/** Returns the ids of items in the order in which they start if one runs at a time and each succeeds. */
 export function startOrder(items: readonly ListItem[], facts: OrderFacts): readonly string[] {
   const left = itemStands(items, facts)
     .filter(({ item, state }) => (state === 'ready' || state === 'waiting') && isMeant(item, facts))

@@ -1,10 +1,10 @@
 import { clip, type MaterialRules, materialBlock, materialLine } from '../text/untrusted-text.ts';
 
-/** An item that is done, for the prompts of later ones. */
+/** An item that is done, as the prompts for later items mention it. */
 export interface DoneItem {
   readonly id: string;
   readonly name: string;
-  /** What proves it, in a line; null if nothing is known. */
+  /** The proof in one line; null if unknown. */
   readonly proof: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface PromptedItem {
   readonly id: string;
   readonly name: string;
   readonly text: string;
-  /** Its place in the list, from 1, and how many items there are. */
+  /** The item's place in the list, counted from 1. `count` is the number of items. */
   readonly place: number;
   readonly count: number;
   /** The commands that have to pass. */
@@ -44,7 +44,7 @@ export function itemPrompt(item: PromptedItem, rules: MaterialRules): string {
   ].join('\n\n');
 }
 
-/** Shows the newest items that are done, as many as there is room for. */
+/** Shows as many of the items that were done last as there is room for. */
 function doneText(done: readonly DoneItem[], rules: MaterialRules): readonly string[] {
   const lines: string[] = [];
   let left = DONE_CHARS;

@@ -12,18 +12,18 @@ import {
 } from './json-tree.ts';
 import type { DoneMark, Edit, ListItem, ReadList } from './list-item.ts';
 
-/** The names under which a list may stand, in the order in which they are looked for. */
+/** The fields that may hold a list, in the order in which they are searched. */
 const LIST_KEYS = ['userStories', 'stories', 'items', 'features', 'tasks'] as const;
 const NAMES = ['title', 'name', 'description'] as const;
 /** The fields in which an item holds its steps. */
 const STEPS = [
   ...['subtasks', 'acceptanceCriteria', 'acceptance', 'steps', 'tasks', 'actionItems'],
 ] as const;
-/** The fields that say what has to hold; the first one that an item has counts. */
+/** The fields with the criteria that have to hold. The first one that an item has counts. */
 const CRITERIA = ['acceptanceCriteria', 'acceptance', 'steps', 'tasks', 'actionItems'] as const;
 const BLOCKERS = ['dependsOn', 'depends_on', 'dependencies', 'blockedBy'] as const;
 const CHECKS = ['verification', 'verificationCommands', 'verify', 'gate'] as const;
-/** Fields in which an agent may write without changing what an item asks for. */
+/** The fields that an agent may write, since they do not change what an item asks for. */
 const NOTES = ['notes', 'note', 'comments'];
 const PRIORITIES: Readonly<Record<string, number>> = {
   ...{ critical: 0, urgent: 0, high: 1, medium: 2, normal: 2, low: 3 },
@@ -31,8 +31,8 @@ const PRIORITIES: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads a list in JSON. `tags` choose one of several lists in a file. Without `needsMark`, no item has to say whether it
- * is done.
+ * Reads a list in JSON. `tags` choose one of several lists in a file. With `needsMark`, at least one item must have a
+ * field that says whether it is done.
  */
 export function readJsonList(
   file: string,
@@ -166,7 +166,7 @@ function fieldsOf(object: PlacedObject): Fields {
   return Object.fromEntries(object.members.map(({ key, value }) => [key, plainValue(value)]));
 }
 
-/** Returns the texts of a field that has one or several, but for those without a word. */
+/** Returns the texts of a field that holds one text or a list of them, except for blank texts. */
 function textsIn(value: unknown): readonly string[] {
   return [value].flat().flatMap((each) => textIn(each) ?? []);
 }
@@ -187,7 +187,7 @@ function idIn(value: unknown): string | null {
 
 /** How a list says that an item is done. */
 interface Style {
-  /** What is added to an item that says nothing. */
+  /** The field that is added to a done item without such a field. */
   readonly key: string;
   readonly isSwitch: boolean;
   readonly word: string;
@@ -290,7 +290,7 @@ function stepsOf(object: PlacedObject, above: string): readonly Step[] {
   });
 }
 
-/** Adds a field behind the last one of an object, laid out as that is. */
+/** Returns the edit that adds a field after the last one of an object, with the same layout. */
 function addedField(text: string, object: PlacedObject, { key, isSwitch, word }: Style): Edit {
   const last = object.members.at(-1);
   const at = last?.value.to ?? object.from + 1;
@@ -298,7 +298,7 @@ function addedField(text: string, object: PlacedObject, { key, isSwitch, word }:
   if (last === undefined) return { from: at, to: at, text: `${JSON.stringify(key)}: ${value}` };
   const [lead = ''] = /\s*$/.exec(text.slice(object.from, last.from)) ?? [];
   const colon = text.slice(last.keyEnd, last.value.from);
-  // The first field of an object on one line has the space behind the brace before it.
+  // If an object on one line has a single field, the space before that field belongs to the brace.
   const gap = object.members.length === 1 && !lead.includes('\n') ? ' ' : lead;
   return { from: at, to: at, text: `,${gap}${JSON.stringify(key)}${colon}${value}` };
 }

@@ -2,9 +2,9 @@
 export type JsonNode = PlacedObject | JsonArray | JsonLeaf;
 
 interface Placed {
-  /** Index of the first character. */
+  /** The index of the first character. */
   readonly from: number;
-  /** Index after the last one. */
+  /** The index after the last character. */
   readonly to: number;
 }
 
@@ -25,19 +25,19 @@ export interface JsonLeaf extends Placed {
 
 export interface JsonMember {
   readonly key: string;
-  /** Where the key begins, and where it ends. */
+  /** The key begins at `from` and ends at `keyEnd`. */
   readonly from: number;
   readonly keyEnd: number;
   readonly value: JsonNode;
 }
 
-/** What is wrong with a JSON text, and where. */
+/** An error in a JSON text: what is expected at which place. */
 export interface JsonMistake {
   readonly expected: string;
   readonly at: number;
 }
 
-/** Deeper nesting is no list of tasks, and would exhaust the stack. */
+/** The deepest nesting that is read. Deeper nesting could exhaust the stack, and no list of tasks has it. */
 const DEEPEST = 200;
 const SPACE = /[ \t\r\n]*/y;
 const STRING = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"/y;
@@ -45,8 +45,8 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
 /**
- * Reads a JSON text with the place of each value, so that one can be changed without touching another byte. The
- * messages of `JSON.parse` often tell no place. A byte-order mark may come first.
+ * Reads a JSON text with the place of each value, so that one value can be changed while every other byte stays. It
+ * also gives the place of a mistake, which `JSON.parse` often does not. A byte-order mark may come first.
  */
 export function readJson(text: string, start = 0, end = text.length): JsonNode | JsonMistake {
   const part = end === text.length ? text : text.slice(0, end);
@@ -156,12 +156,12 @@ function jsonReader(text: string, start: number) {
   };
 }
 
-/** Whether a JSON text could not be read. */
+/** Whether the result of reading a JSON text is a mistake. */
 export function isMistake(read: JsonNode | readonly JsonNode[] | JsonMistake): read is JsonMistake {
   return 'expected' in read;
 }
 
-/** Returns the member of an object with this name. The last of equal ones counts, as everywhere. */
+/** Returns the member of an object with this name. If there are several, the last one counts, as in `JSON.parse`. */
 export function memberOf(object: PlacedObject, key: string): JsonMember | undefined {
   return object.members.findLast((member) => member.key === key);
 }

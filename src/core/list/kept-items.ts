@@ -2,18 +2,18 @@ import { readJsonList } from './json-list.ts';
 import type { ListItem, TaskList } from './list-item.ts';
 import type { ItemRecord } from './list-state.ts';
 
-/** Returns an item as commands get it on their standard input, and as it is kept. */
+/** Returns an item as JSON. Commands get this form on their standard input, and ralph stores it. */
 export function itemAsJson({ id, name, text }: ListItem): string {
-  // An item of a Markdown list has a text that is no JSON.
+  // The text of an item of a Markdown list is not JSON.
   const fields: object = text.startsWith('{') ? JSON.parse(text) : { text };
   return JSON.stringify({ ...fields, id, title: name });
 }
 
-/** Fields that change while other items are worked on, and ask for nothing. */
+/** Matches fields that may change while other items are worked on, and that do not say what an item asks for. */
 const PASSING =
   /^(?:status|state|labels|priority|assignee|dependsOn|depends_on|dependencies|dependents|blockedBy|notes?|comments?|(?:last_?)?(?:updated|edited).*|.*(?:_at|At|_count))$/;
 
-/** Whether two readings of an item ask for the same work. */
+/** Whether two versions of an item ask for the same work. */
 export function asksTheSame(one: ListItem, other: ListItem): boolean {
   const asked = (item: ListItem): string => {
     const fields: object = JSON.parse(itemAsJson(item));
@@ -22,17 +22,17 @@ export function asksTheSame(one: ListItem, other: ListItem): boolean {
   return asked(one) === asked(other);
 }
 
-/** Returns what is kept of an item once nobody has to be told of it any more. */
+/** Reduces the stored JSON of an item to its id and title, which is enough once no command needs the item any more. */
 export function nameAsJson(kept = '{}'): string {
   const { id, title }: { readonly id?: unknown; readonly title?: unknown } = JSON.parse(kept);
   return JSON.stringify({ id, title });
 }
 
 /**
- * Adds to a printed list what ralph knows of its items. What ralph has done is done, whether the source knows it or not.
- * What the source does not print any more is there again, so that it can be gone on with: a claim may have taken it off.
- * It counts if ralph has done it after it was `seen` in this run, or may have taken it off by a claim (`claimsHide`) and
- * is not through with it; any other one was withdrawn by a person.
+ * Adds to a printed list what ralph knows about its items. Items that ralph has done are marked as done, even if the
+ * source does not know it. Items that the source prints no longer are added again. Such an item is wanted if ralph has
+ * done it and it was `seen` in this run, or if ralph's claim may have hidden it (`claimsHide`) and ralph has not
+ * finished it. Otherwise, a person has withdrawn it.
  */
 export function withRecords(
   list: TaskList,

@@ -1,22 +1,22 @@
-/** What became of the changes of a failed item. */
+/** What happened to the changes of a failed item. */
 export type UndoneItem =
-  /** `but`: the first file that stays, and why; `whyNoMove`: why HEAD stays. Null if nothing does. */
+  /** `but` names the first file that was not undone, and why; `whyNoMove` says why HEAD was not moved. Null for none. */
   | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
   | { readonly kind: 'nothing' }
-  /** It has a work tree of its own, and they stay on its branch. */
+  /** The item has its own work tree, and its changes stay on the branch of that. */
   | { readonly kind: 'apart'; readonly branch: string }
-  /** Its task is complete, and they do not land: a sentence says why. */
+  /** The item's task is complete, but its changes do not land. `sentence` says why. */
   | { readonly kind: 'not-landed'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** An agent has changed the list, and that was taken back. */
+/** An agent has changed the list, and the change was taken back. */
 export interface ChangedList {
   readonly kind: 'agent-changed-list';
-  /** The items at work: any of their agents can have done it. */
+  /** The items that were being worked on. The agent of any of them can have changed the list. */
   readonly items: readonly string[];
   readonly what: 'marks-put-back' | 'put-back';
   readonly why: string | null;
-  /** Where the changed list is kept; null if it is not. */
+  /** The path of a copy of the changed list; null if none was kept. */
   readonly keptAt: string | null;
 }
 
@@ -27,33 +27,33 @@ export type ListEvent =
       readonly item: string;
       readonly taskId: string;
       readonly proof: string;
-      /** Where it landed; null if it worked where the list lies, or had nothing to land. */
+      /** The branch on which the item landed; null if it had no work tree of its own, or nothing to land. */
       readonly onto: string | null;
       readonly commit: string | null;
     }
-  /** Its landing failed, for the `time`-th time, and its task goes on. */
+  /** The item's landing failed for the `time`-th time, and its task goes on. */
   | {
       readonly kind: 'returned';
       readonly item: string;
       readonly sentence: string;
       readonly time: number;
     }
-  /** It was blocked and completed, and does not land. */
+  /** The item was blocked and then completed, but does not land. */
   | { readonly kind: 'not-landed'; readonly item: string; readonly sentence: string }
   | {
       readonly kind: 'blocked';
       readonly item: string;
       readonly taskId: string;
       readonly reason: string;
-      /** Whether its changes were taken back, or why they could not be. */
+      /** Whether the item's changes were taken back, or why they could not be. */
       readonly undone: UndoneItem;
     }
-  /** Somebody else has it, as its source says. `why`: a clause. */
+  /** According to the source, somebody else works on the item. `why` is a clause. */
   | { readonly kind: 'left'; readonly item: string; readonly why: string }
-  /** Its source could not be told that it is done. */
+  /** The source could not be told that the item is done. */
   | { readonly kind: 'not-told'; readonly item: string; readonly why: string }
-  /** A person has taken it off the list. */
+  /** A person has taken the item off the list. */
   | { readonly kind: 'withdrawn'; readonly item: string }
-  /** It asks for something else than when the run began, so that the next run takes it. */
+  /** The item no longer asks for the same as when the run began, so it is left to the next run. */
   | { readonly kind: 'rewritten'; readonly item: string }
   | ChangedList;

@@ -1,8 +1,8 @@
 /** A part of the list's text to replace. */
 export interface Edit {
-  /** Index of the first character. */
+  /** The index of the first character. */
   readonly from: number;
-  /** Index after the last one. */
+  /** The index after the last character. */
   readonly to: number;
   readonly text: string;
 }
@@ -11,51 +11,51 @@ export interface Edit {
 export interface DoneMark {
   readonly from: number;
   readonly to: number;
-  /** The path to it within the item: two readings of an item can be compared by it. */
+  /** The path of the mark within the item. It identifies the mark in two versions of the item. */
   readonly place: string;
 }
 
-/** One item of a list, as its file has it. */
+/** One item of a list, as it is in the file. */
 export interface ListItem {
   readonly id: string;
   readonly name: string;
-  /** All that the file says of the item, for the agent. */
+  /** Everything that the file says about the item. The agent gets this text. */
   readonly text: string;
-  /** What must stay as it is while an agent works: the text without done marks and notes. */
+  /** The text without done marks and notes. An agent must not change it. */
   readonly essence: string;
   readonly standing: 'open' | 'done' | 'left-out';
   readonly blockers: readonly string[];
-  /** Lower comes first; infinite without a priority. */
+  /** Lower numbers come first. Infinite if the item has no priority. */
   readonly priority: number;
   /**
-   * Items of one lane may be worked on at the same time, and those of another lane only after all above them. Null
-   * where the place in the file says nothing of that.
+   * Items of the same lane may be worked on at the same time. Items of a later lane have to wait for all items above
+   * them. Null if the order of the file does not matter.
    */
   readonly lane: number | null;
-  /** What has to hold once it is done, for a judge. */
+  /** What has to hold when the item is done. A judge checks it. */
   readonly criteria: readonly string[];
-  /** The texts that may be commands which check the item. */
+  /** Texts that may be commands for checking the item. */
   readonly checks: readonly string[];
-  /** When it was made, or was last put on the list, as the list says; null if it does not. */
+  /** When the item was made or last put on the list; null if the list does not say it. */
   readonly createdAt: string | null;
   /** Whether the item counts; false outside of the wanted sections. */
   readonly isWanted: boolean;
   readonly marks: readonly DoneMark[];
-  /** What ticks the item; empty if it is done. */
+  /** The edits that mark the item as done; empty if it is done. */
   readonly tick: readonly Edit[];
 }
 
-/** A list that was read. */
+/** A list of tasks that was read. */
 export interface TaskList {
   readonly text: string;
   /** The repository that the ids belong to, as `host/owner/name`; absent if they belong to none. */
   readonly repository?: string;
-  /** What has to be said of items that were left out, one sentence each. */
+  /** Sentences for the user about items that were left out. */
   readonly notices?: readonly string[];
   readonly items: readonly ListItem[];
 }
 
-/** A list, or why it cannot be used: whole sentences. */
+/** A list, or sentences that say why it cannot be used. */
 export type ReadList = { readonly list: TaskList } | { readonly problems: readonly string[] };
 
 /** Returns a text with some parts replaced. The parts must not overlap. */

@@ -3,25 +3,25 @@ import { isMistake, plainValue, readJsonSeries } from './json-tree.ts';
 import type { ListItem, ReadList } from './list-item.ts';
 import { checkedList } from './read-list.ts';
 
-/** The commands of a list that is no file. The shell gets ids and proofs in variables, and never as words of its own. */
+/** The commands for a list that is not a file. They get ids and proofs only in environment variables. */
 export interface SourceCommands {
   readonly list: string;
-  /** Takes an item, so that nobody else works on it; null if nothing is to be called. */
+  /** Claims an item, so that nobody else works on it; null if no command is needed. */
   readonly claim: string | null;
-  /** Is told of an item that is done; null if nobody is. */
+  /** Reports to the source that an item is done; null if nothing is reported. */
   readonly done: string | null;
 }
 
 interface SourceRow extends SourceCommands {
-  /** Prints the items that a run may come to, also those which wait; null if `list` prints them all. */
+  /** Prints all items that a run may work on, including waiting ones; null if `list` already prints all. */
   readonly known: string | null;
-  /** What its commands find in their environment. */
+  /** Environment variables for the commands. */
   readonly variables: Readonly<Record<string, string>>;
   readonly needsLabel: boolean;
   readonly read: (shown: string, text: string, label: string) => ReadList;
 }
 
-/** Asks for what a list needs to know of issues. The repository of a blocker may be another one. */
+/** The query for the issues of a repository. The issues that block them may be in other repositories. */
 const ISSUES = `
 query($owner: String!, $name: String!, $label: String!, $endCursor: String) {
   repository(owner: $owner, name: $name) {
@@ -47,12 +47,12 @@ query($owner: String!, $name: String!, $label: String!, $endCursor: String) {
   .trim()
   .replace(/\s+/g, ' ');
 
-/** The lists that have a name of their own. A person gives the commands of others with `--from`. */
+/** The lists that ralph knows by name. For any other list, the user gives the commands with `--from`. */
 const LIST_SOURCES: Readonly<Record<'github' | 'beads', SourceRow>> = {
   github: {
     list: `gh api graphql --paginate -F owner='{owner}' -F name='{repo}' -f label="$RALPH_LABEL" -f query='${ISSUES}'`,
     claim: null,
-    // Work that nobody has pushed must not close an issue that everybody sees.
+    // Others see an issue, so ralph must not close it before the work is pushed.
     done: null,
     known: null,
     variables: {},
@@ -63,24 +63,24 @@ const LIST_SOURCES: Readonly<Record<'github' | 'beads', SourceRow>> = {
     list: 'bd ready --json --limit 0',
     claim: 'bd update "$RALPH_ITEM_ID" --claim',
     done: 'bd close "$RALPH_ITEM_ID" --reason "$RALPH_ITEM_PROOF"',
-    // `bd ready` prints a bead only once nothing keeps it waiting any more.
+    // `bd ready` prints only the items that wait for nothing.
     known: 'bd list --status open --json --limit 0',
-    // A daemon that bd leaves behind would be ended with the command that started it.
+    // ralph would end a daemon of bd together with the command that started it.
     variables: { BEADS_NO_DAEMON: '1' },
     needsLabel: false,
     read: readBeads,
   },
 };
 
-/** Returns the list that has this name of its own; null if none has. */
+/** Returns the list that ralph knows by this name; null if there is none. */
 export function sourceNamed(name: string): SourceRow | null {
   return name === 'github' || name === 'beads' ? LIST_SOURCES[name] : null;
 }
 
-/** The name of the list that `--from` prints. */
+/** The name of the source whose list the command of `--from` prints. */
 export const FROM = 'from';
 
-/** Reads what the command of a source has printed. `shown` names it in problems. */
+/** Reads the list that a source's command has printed. `shown` names the command in problems. */
 export function readPrinted(
   source: string,
   shown: string,
@@ -97,7 +97,7 @@ export function readPrinted(
 
 const LONGEST_ID = 200;
 
-/** Refuses ids that a command could take for something else than an id. */
+/** Returns a problem for each id that a command could mistake for something else, such as a flag. */
 export function idProblems(
   shown: string,
   items: readonly { readonly id: string }[],
@@ -111,7 +111,7 @@ export function idProblems(
   );
 }
 
-/** `bd ready` prints what waits for nothing, so that the blockers which it names are done. */
+/** Reads the output of bd. `bd ready` only prints items whose blockers are done, so blockers are dropped. */
 function readBeads(shown: string, text: string): ReadList {
   const read = readJsonList(shown, text, [], false);
   if ('problems' in read) return read;
@@ -119,7 +119,7 @@ function readBeads(shown: string, text: string): ReadList {
   return { list: { ...list, items: list.items.map((item) => ({ ...item, blockers: [] })) } };
 }
 
-/** Reads the answers of GitHub, one for each page. */
+/** Reads the answers of GitHub, which are one JSON text for each page. */
 function readIssues(shown: string, text: string, label: string): ReadList {
   const pages = readJsonSeries(text);
   const repositories = isMistake(pages)
@@ -157,8 +157,8 @@ function readIssues(shown: string, text: string, label: string): ReadList {
 }
 
 /**
- * Returns when somebody with the right to label last asked for an issue, and whether its text has another state than
- * they saw: its author may edit it without that right. The times of GitHub can be compared as texts.
+ * Returns when an issue was last labelled or reopened, and whether its text was changed after it was labelled. Only
+ * trusted people can label, but the author can edit the text at any time. GitHub's times can be compared as texts.
  */
 function labelTimes(
   { createdAt, lastEditedAt, timelineItems }: Readonly<Record<string, unknown>>,
@@ -170,7 +170,7 @@ function labelTimes(
       .filter(isMeant)
       .map((event) => textOf(event.createdAt))
       .reduce((one, other) => (other > one ? other : one), '');
-  // Names of labels are the same in either case.
+  // GitHub ignores case in the names of labels.
   const isLabel = (name: unknown): boolean => textOf(name).toLowerCase() === label.toLowerCase();
   const labelledAt = last(
     ({ __typename: type, label: of }) => type === 'LabeledEvent' && isLabel(fieldsOf(of).name),
@@ -184,13 +184,13 @@ function labelTimes(
   };
 }
 
-/** Returns `host/owner/name`; null if GitHub has named none. */
+/** Returns a repository as `host/owner/name`; null if GitHub's answer does not name it. */
 function repositoryOf({ url, nameWithOwner }: Readonly<Record<string, unknown>>): string | null {
   const [, place] = /^https?:\/\/([^/]+\/[^/]+\/[^/]+)$/.exec(textOf(url)) ?? [];
   return place ?? (typeof nameWithOwner === 'string' ? `github.com/${nameWithOwner}` : null);
 }
 
-/** Returns the variables by which `gh` stays with a repository, whatever an agent does to the remotes of the work tree. */
+/** Returns environment variables that bind `gh` to a repository, even if an agent changes the work tree's remotes. */
 export function repositoryVariables(
   repository: string | undefined,
 ): Readonly<Record<string, string>> {
@@ -199,8 +199,8 @@ export function repositoryVariables(
 }
 
 /**
- * Whether the answer of `host` can be about the repository of these remotes: `gh api` asks its default host for the
- * names of the remote, which may be another one. What ssh calls a host may be any name, or the host's with an addition.
+ * Whether `host`, which answered `gh api`, can be the host of these remotes. It may not be, since `gh api` asks its own
+ * default host. Names without a dot can be ssh aliases of any host, and an alias can begin with the name of its host.
  */
 export function isHostOfRemotes(host: string, remotes: string): boolean {
   const hosts = remotes.split('\n').flatMap((line) => {

@@ -2,22 +2,22 @@ import { itemStands } from './item-order.ts';
 import type { TaskList } from './list-item.ts';
 import { blockedIds, type ListState } from './list-state.ts';
 
-/** How far a list is. */
+/** The progress of a list. */
 export interface ListStand {
-  /** The path of its file, as short as it can be told. */
+  /** The path of the list's file, relative if it is below the current folder; or the name of a list that is no file. */
   readonly source: string;
-  /** Null if the file cannot be read. Of a list that is no file, only what ralph did is known. */
+  /** Null if the file cannot be read. For a list that is not a file, only ralph's own records are counted. */
   readonly counts: {
     readonly done: number;
     readonly total: number | null;
     readonly blocked: number;
     readonly waiting: number;
   } | null;
-  /** The items that are being worked on, or that the next run goes on with. */
+  /** The items that are being worked on, or with which the next run goes on. */
   readonly working: readonly string[];
 }
 
-/** Returns how far a list is. `here` is the folder in which the person looks. */
+/** Returns the progress of a list. `here` is the current folder of the person who asks. */
 export function standOfList(
   { state, list }: { readonly state: ListState; readonly list: TaskList | null },
   here: string,

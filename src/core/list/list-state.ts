@@ -1,71 +1,71 @@
 import type { ListItem } from './list-item.ts';
 
-/** What ralph knows of an item beside the file of the list. */
+/** What ralph stores about an item outside the list's own file. */
 export interface ItemRecord {
   readonly id: string;
   readonly state:
     | 'working'
     | 'done'
-    /** It failed, and waits for a person. */
+    /** The item failed and waits for a person. */
     | 'blocked'
-    /** It is to be begun once more. */
+    /** The item has to be started again. */
     | 'open';
   readonly task_id: string;
-  /** When an earlier task of this id had started, so that it is not taken for this one; null if there was none. */
+  /** When an earlier task with the same id started, so that it can be told from this one; null if there was none. */
   readonly earlier: string | null;
-  /** Why it is blocked; null if it is not. */
+  /** Why the item is blocked; null if it is not blocked. */
   readonly reason: string | null;
-  /** What proves it, in a line; null if it is not done. */
+  /** The proof that the item is done, in one line; null if it is not done. */
   readonly proof: string | null;
-  /** How often its landing failed, and its task went on because of that; absent if it never did. */
+  /** How often the item's task went on because its landing failed; absent for never. */
   readonly returned?: number;
-  /** The commit in which it landed, or else the newest with its work; absent if it has none. */
+  /** The commit in which the item landed, or else its newest commit; absent if it has none. */
   readonly commit?: string;
-  /** The item as JSON, as its source had it; absent if nobody will ask for it. */
+  /** The item as JSON, as its source had it; absent if it is not needed. */
   readonly kept?: string;
-  /** Set once ralph has begun to claim it. */
+  /** Set once ralph has begun to claim the item. */
   readonly claimed?: true;
-  /** Whether its source was told that it is done; absent if nobody has to be told. */
+  /** Whether the source was told that the item is done; absent if the source does not have to be told. */
   readonly told?: boolean;
-  /** When it was done; absent if it is not. */
+  /** When the item was done; absent if it is not done. */
   readonly done_at?: string;
 }
 
-/** What ralph keeps of a list from one run to the next. */
+/** What ralph stores about a list between runs. */
 export interface ListState {
   readonly schema_version: 1;
   readonly list: string;
-  /** Absolute path of the file; the name of the list if it is no file. */
+  /** The absolute path of the list's file, or the name of a list that is not a file. */
   readonly file: string;
   readonly sections: readonly string[];
-  /** What the ids belong to: a repository, a folder, or a sum of the command that prints them. Absent for a file. */
+  /** What the ids belong to: a repository, a folder, or a checksum of the printing command. Absent for a file. */
   readonly origin?: string;
   readonly items: readonly ItemRecord[];
-  /** The list as it has to be while items are being worked on: as it was when they began, with ralph's own ticks. */
+  /** The text that the list must have while items are being worked on: as at their start, with ralph's own ticks. */
   readonly before: string | null;
-  /** The branch that ralph made for its items to land on; absent if it made none. */
+  /** The branch that ralph made for the items to land on; absent if it made none. */
   readonly target?: string;
 }
 
-/** Returns the state of a list that nobody has worked on. */
+/** Returns the state of a list before any work. */
 export function newListState(place: Pick<ListState, 'list' | 'file' | 'sections'>): ListState {
   return { schema_version: 1, ...place, items: [], before: null };
 }
 
-/** Returns the state with a record added, or replaced. */
+/** Returns the state with a record added or replaced. */
 export function withRecord(state: ListState, record: ItemRecord): ListState {
   return { ...state, items: [...without(state, record.id), record] };
 }
 
-/** Returns the state without what is known of an item. */
+/** Returns the state without the record of an item. */
 export function withoutRecord(state: ListState, id: string): ListState {
   return { ...state, items: without(state, id) };
 }
 
 /**
- * Returns the state after a person has asked for items once more: those that failed, or `all` of them. A list that is no
- * file (`isPrinted`) may not print them any more, so that they are kept; what is done there is only done here, so that it
- * is opened as well if it is named.
+ * Returns the state after a person has asked for failed items again, by their ids or by `all`. A list that is not a
+ * file (`isPrinted`) may not print these items any more, so their records stay, but as open. In such a list, a done
+ * item that is named is opened, too, since only its record says that it is done.
  */
 export function openedAgain(
   state: ListState,
@@ -86,9 +86,9 @@ export function openedAgain(
 }
 
 /**
- * Returns the state after people have opened items of a printed list again, or have put others in their places, and the ids
- * of these. An item was opened again if it was asked for after it was done here, or if its source prints (`hidesClosed`)
- * what it was told to close.
+ * Drops the records of items of a printed list that people have reopened or replaced, and returns the ids of these
+ * items. An item was reopened if it was asked for again after it was done, or if its source, which hides closed items
+ * (`hidesClosed`), still prints it although it was told to close it.
  */
 export function reopened(
   state: ListState,

@@ -3,17 +3,17 @@ import { headingAt, headingName } from '../markdown/heading.ts';
 import { withIds } from './item-ids.ts';
 import type { DoneMark, Edit, ReadList } from './list-item.ts';
 
-/** A box that stands first in a list item: what is before its sign, the sign, and the words. */
+/** Matches a box at the start of a list item, in three groups: the part before its sign, the sign, and the words. */
 const BOX = /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([^\p{L}\p{N}[\]]?|[xX])\][ \t]+(\S.*)$/u;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
-/** What may stand first as an id: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
+/** Matches an id at the start of an item's words: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
 const ID =
   /^(?:\*\*|__)?([A-Z]{1,8}[-_]?\d+|[A-Za-z]+-\d+|\d+(?:\.\d+)+|\d+(?=[.:)]))[.:)]?(?:\*\*|__)?[.:)]?(?=\s|$)/;
-/** The mark of an item that may be worked on beside its neighbours. */
+/** Matches the mark `[P]` of an item that may be worked on in parallel with its neighbours. */
 const BESIDE = /(?:^|\s)\[P\](?=\s|$)/;
 const DEPENDS = /\(depends on ([^)]*)\)/gi;
 
-/** Reads a list in Markdown: each box that is not nested in another box is an item. */
+/** Reads a list in Markdown. Each box that is not nested in another box is an item. */
 export function readMarkdownList(
   file: string,
   text: string,
@@ -73,7 +73,7 @@ export function readMarkdownList(
   return { list: { text, items } };
 }
 
-/** Returns the lanes of items: neighbours under one heading that are marked share one, and each other item has its own. */
+/** Returns the lanes of items. Marked neighbours under one heading share a lane; each other item has its own. */
 function lanesOf(items: readonly RawItem[]): readonly number[] {
   let lane = 0;
   return items.map(({ words, heading }, at) => {
@@ -89,10 +89,10 @@ function lanesOf(items: readonly RawItem[]): readonly number[] {
 
 interface RawItem {
   readonly words: string;
-  /** How many headings stand above it. */
+  /** How many headings are above the item. */
   readonly heading: number;
   readonly lines: string[];
-  /** The words of its nested boxes. */
+  /** The words of the boxes that are nested in the item. */
   readonly steps: string[];
   readonly boxes: { readonly from: number; readonly to: number; readonly isOpen: boolean }[];
   readonly isDone: boolean;
@@ -110,7 +110,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
   const wanted = new Set(sections.map(headingName));
   const headings = new Set<string>();
   const items: RawItem[] = [];
-  /** The level of the heading whose section is being read; null outside of the wanted ones. */
+  /** The level of the heading whose section is being read; null outside of the wanted sections. */
   let level: number | null = wanted.size === 0 ? 0 : null;
   let current: { readonly item: RawItem; readonly indent: number } | null = null;
   let heading = 0;
@@ -165,7 +165,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
   return { items, headings };
 }
 
-/** Whether a line is nested in a list item: its words begin two columns behind the item's sign at the least. */
+/** Whether a line is nested in a list item: it is indented at least two columns further than the item. */
 function isNested(line: string, indent: number): boolean {
   return indentOf(line) >= indent + 2;
 }

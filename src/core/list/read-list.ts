@@ -4,12 +4,12 @@ import { readMarkdownList } from './markdown-list.ts';
 
 export const LIST_MAX_ITEMS = 5_000;
 
-/** Reads a list. `sections` are headings of a Markdown file, or the tag of a JSON file with several lists. */
+/** Reads a list from the text of a file. `sections` are headings in Markdown, or a tag in JSON with several lists. */
 export function readList(file: string, text: string, sections: readonly string[] = []): ReadList {
   return checkedList(file, readByName(file, text, sections));
 }
 
-/** Refuses a list with too many items, equal ids, or items that wait for each other. */
+/** Returns a list, or its problems if it has too many items, equal ids, or items that wait for each other. */
 export function checkedList(file: string, read: ReadList): ReadList {
   if ('problems' in read) return read;
   const problems = listProblems(file, read.list);
@@ -42,14 +42,14 @@ function listProblems(file: string, { items }: TaskList): readonly string[] {
       ];
 }
 
-/** Returns the ids of items that wait for each other, the first once more at the end; null if none do. */
+/** Returns the ids of items that wait for each other in a circle, with the first id again at the end; null for none. */
 function circleIn(items: readonly ListItem[]): readonly string[] | null {
   const open = new Map(
     items.filter(({ standing }) => standing !== 'done').map((item) => [item.id, item]),
   );
   const clear = new Set<string>();
   for (const { id: root } of items) {
-    // A path of its own instead of recursion: a chain may be as long as the list.
+    // The path is a list instead of a recursion, since a chain of blockers may be as long as the list of items.
     const path = [{ id: root, next: 0 }];
     const onPath = new Set([root]);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {

@@ -1,21 +1,21 @@
 const QUOTES = String.raw`[\s>]*`;
 const LIST_MARK = String.raw`(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*`;
 const EMPHASIS = '[*_~]{0,3}';
-/** What can precede a box: quote signs, list marks of any kind, emphasis. */
+/** Matches what can precede a box: quote signs, list marks of any kind, emphasis. */
 const LEAD = `${QUOTES}(?:${LIST_MARK})*${EMPHASIS}`;
 const BLANK_BOX = String.raw`\[[^\S\n]+\](?![([])|[☐⬜🔲◻□]`;
-/** A box with a sign in it, such as `[/]` or `[-]`. `[1]` and `[a]` are not boxes. */
+/** Matches a box with a sign in it, such as `[/]` or `[-]`. `[1]` and `[a]` are not boxes. */
 const SIGNED_BOX = String.raw`\[[^\p{L}\p{N}\s\]]\](?=\s|$)`;
 
 /**
- * Matches a line that begins with an open box: `[ ]`, `[  ]` or `☐`, or, if a space follows, `[/]` or a box
- * with another sign. `[ ](a link)` and `[]` are not boxes.
+ * Matches a line that begins with an open box: `[ ]`, `[  ]` or `☐`; also `[/]` or a box with another sign if a
+ * space follows. `[ ](a link)` and `[]` are not boxes.
  */
 export const OPEN_BOX_LINE = new RegExp(`^${LEAD}(?:${BLANK_BOX}|${SIGNED_BOX})`, 'u');
 
 /**
- * Matches a line that begins with `- []` and text, with any list mark. In a plan that is an open box; in a message
- * it may as well be code. `- [](a link)` and `- [][a link]` are not boxes.
+ * Matches a line that begins with a list mark, `[]` and text. In a plan `[]` is an open box, but in a message it may
+ * be code. `- [](a link)` and `- [][a link]` do not match.
  */
 export const EMPTY_BOX_LINE = new RegExp(
   String.raw`^${QUOTES}(?:${LIST_MARK})+${EMPHASIS}\[\][^\S\n]+\S`,

@@ -3,13 +3,13 @@ export interface Tag {
   /** In lower case. */
   readonly name: string;
   readonly kind: 'open' | 'close' | 'void';
-  /** The index after its last character. */
+  /** The index after the tag's last character. */
   readonly end: number;
 }
 
 const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'link', 'wbr']);
 const NAME = String.raw`(/?)([a-z][\w.:-]*)`;
-/** Tags by the sign with which they begin. */
+/** Patterns of tags, by the sign with which the tags begin. */
 const TAGS = new Map([
   ['<', new RegExp(String.raw`<${NAME}(?:[\s/][^<>]*)?>`, 'iy')],
   ['[', new RegExp(String.raw`\[${NAME}\]`, 'iy')],
@@ -28,7 +28,7 @@ export function readTag(text: string, at: number): Tag | null {
   return { name, kind: slash ? 'close' : isVoid ? 'void' : 'open', end: at + tag.length };
 }
 
-/** The names under which models print their thinking. */
+/** The names of the tags in which models print their thinking. */
 const THINKING = new Set(
   (
     'think thinking thought thoughts reasoning reflection scratchpad monologue ' +
@@ -40,12 +40,12 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** Whether the agent writes the tag for ralph (a promise, an approval, progress), so it is not an element. */
+/** Whether the tag is one that agents write for ralph (a promise, an approval, progress), and not an element. */
 export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }
 
-/** Returns the ends of closing tags, by the index of their opening tags. */
+/** Returns where each closing tag ends, by the index at which its opening tag begins. */
 export function matchTags(text: string): ReadonlyMap<number, number> {
   const closings = new Map<number, number>();
   const open = new Map<string, number[]>();

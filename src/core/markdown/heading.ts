@@ -2,14 +2,14 @@
 export interface Heading {
   /** From 1 to 6. */
   readonly level: number;
-  /** Its words as `headingName` gives them. */
+  /** The words of the heading in the form that `headingName` returns. */
   readonly name: string;
 }
 
-/** Matches the marks before a name; there may be more behind it. */
+/** Matches the `#` marks before a heading's words; there may be more `#` after the words. */
 const MARKED = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const UNDERLINE = /^ {0,3}(?:(=+)|-+)[ \t]*$/;
-/** Matches what no underline makes a heading: nothing, code, a quote, a list item, a table, another mark. */
+/** Matches a line that is no heading even if it is underlined: a blank line, code, a quote, a list item, a table. */
 const NO_TEXT = /^(?: {4}|\t|\s*$|\s*(?:[>#|]|[-*+]\s|\d{1,9}[.)]\s|[-=]+\s*$))/;
 
 /** Returns the heading that begins at line `at`, marked by `#` or underlined; null if there is none. */
@@ -26,7 +26,7 @@ export function headingAt(lines: readonly string[], at: number): Heading | null 
   return { level: double === undefined ? 2 : 1, name: headingName(line) };
 }
 
-/** A heading's words to compare: without case, emphasis, a box before them and a colon after them. */
+/** Returns a heading's words for comparison: in lower case, without emphasis, a box in front or a colon at the end. */
 export function headingName(text: string): string {
   return text
     .replace(/^\s*\[[^\]]?\]\s+/, '')

@@ -1,6 +1,6 @@
 /**
- * Finds inline code between `start` and `end`. The returned function takes the index of a run of backticks
- * and returns the end of the code that begins there, or null if nothing closes it. Call it from left to right.
+ * Finds inline code between `start` and `end`. The returned function takes the index of a run of backticks and returns
+ * the end of the code that begins there, or null if it is not closed. Its calls must go from left to right.
  */
 export function inlineCode(
   text: string,

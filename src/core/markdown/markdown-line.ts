@@ -1,11 +1,11 @@
 import { OPEN_BOX_LINE } from './checkbox.ts';
 
-/** A line, and the kind of block that it would begin, judged without the other lines. */
+/** A line, with the kind of block that it begins if it is judged without the other lines. */
 export interface Line {
   readonly kind: LineKind;
   /** The indentation in columns; a tab advances to the next multiple of four. */
   readonly indent: number;
-  /** The index of its line break, or of the end of the text. */
+  /** The index of the line break, or of the end of the text. */
   readonly end: number;
   /** The sign that opens a fence, a bracket or an environment; otherwise empty. */
   readonly sign: string;
@@ -59,9 +59,9 @@ type Kind = Pick<Line, 'kind' | 'sign'>;
 const TEXT: Kind = { kind: 'text', sign: '' };
 const ITEM: Kind = { kind: 'item', sign: '' };
 
-/** Prompts that begin with a letter: of a shell (`me@box:~$`, `C:\\work>`), of IPython (`In [3]:`). */
+/** Matches prompts that begin with a letter: those of shells (`me@box:~$`, `C:\\work>`) and of IPython (`In [3]:`). */
 const WORDS_OF_PROMPT = String.raw`[\w.-]{1,40}@[^\s@]{1,80}[$#%]|(?:PS )?[A-Z]:\\[^>\n]{0,200}>|(?:ba|z|)sh-[\d.]+[$#]|In \[\d+\]:`;
-/** Prompts of shells, and the signs with which agents and file trees begin a line. */
+/** Matches prompts of shells, and the signs that begin a line in the output of agents and in file trees. */
 const PROMPT = new RegExp(
   `^[*_]{0,3}(?:[$%❯λ⎿│├└]|➜ |╰─\\S*|\\([\\w.-]+\\) [$%]|\\[[\\w.-]+@[^\\]\\n]*\\][$#]|[●⏺] \\w+\\(.*\\)|${WORDS_OF_PROMPT})(?:\\s|$)`,
   'u',
@@ -69,11 +69,11 @@ const PROMPT = new RegExp(
 
 const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
 const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;
-/** Openings of LaTeX and Org environments, Markdown containers, C comments and Python strings. */
+/** Matches the openings of LaTeX and Org environments, Markdown containers, C comments and Python strings. */
 const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|\/\*(?!.*\*\/)|"""(?!.*""")|'''(?!.*'''))/i;
 const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
 
-/** Returns the kind of a line by its beginning, or null for plain text. */
+/** Returns the kind of a line according to its beginning, or null for plain text. */
 function readBeginning(line: string): Kind | null {
   if (/[[☐⬜🔲◻□]/u.test(line) && !line.startsWith('>') && OPEN_BOX_LINE.test(line)) {
     return { kind: 'box', sign: '' };
@@ -98,7 +98,7 @@ function readBeginning(line: string): Kind | null {
   return /^(?:[-*+]|\d{1,9}[.)])\s*$/.test(rest) ? ITEM : null;
 }
 
-/** The start of a here-document at the end of a line: `cat <<'EOF'`. */
+/** Matches the start of a here-document at the end of a line: `cat <<'EOF'`. */
 const HERE_DOCUMENT = /<<[-~]?\s?["']?([A-Z_]{3,20})["']?\s*$/;
 
 /** Returns the kind of a line whose end opens a block, or null if it opens none. */

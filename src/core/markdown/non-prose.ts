@@ -1,6 +1,6 @@
 import type { Span } from './phrase.ts';
 
-/** The kinds of text in which a phrase is only shown or talked about, not stated. */
+/** The kinds of text in which a phrase is only shown or mentioned, not stated. */
 export const SHOWN = [
   'in-code',
   'in-a-comment',
@@ -8,7 +8,7 @@ export const SHOWN = [
   'in-a-heading',
   'in-a-table',
   'in-an-unticked-box',
-  /** Printed thinking of a model: `<think>`. */
+  /** The thinking of a model, printed between tags such as `<think>`. */
   'in-thinking',
   /** Between the tags of any other element: `<example>`, `<details>`. */
   'in-an-element',

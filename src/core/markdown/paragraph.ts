@@ -18,7 +18,7 @@ export function paragraphReader(
   let comments = true;
   const endOfComment = (at: number): number => {
     const close = comments ? text.indexOf('-->', at + 2) : -1;
-    // After a comment that never closes no other closes, and searching again each time would be quadratic.
+    // If one comment is never closed, no later one is either, and searching for each of them would be quadratic.
     comments = close !== -1;
     return close === -1 ? text.length : close + 3;
   };
@@ -65,11 +65,11 @@ function fenceBehindWords(text: string, at: number): number | null {
 interface Element {
   readonly to: number;
   readonly why: NonProse;
-  /** Whether this is only a closing tag of thinking, so that all text before it is thinking. */
+  /** Whether this is a closing tag of thinking without an opening tag. All text before it is thinking then. */
   readonly isBehindThinking: boolean;
 }
 
-/** Returns the element that begins at a tag, or null if the tag begins none or is one of ralph's own. */
+/** Returns the element that begins at `at`, or null if there is none or its tag is one that agents write for ralph. */
 function readElement(
   text: string,
   at: number,

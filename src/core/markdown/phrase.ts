@@ -2,13 +2,13 @@ import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, WORD_SIGNS } from './words.ts';
 
 /*
- * Finds the promise as literal text in a message. Differences in white space, line ends and colour
- * codes do not matter.
+ * Finds a phrase, such as the promise, as literal text in a message. Differences in white space, line ends and
+ * colour codes do not matter.
  */
 
 /**
- * Private-use characters that replace removed text; `plainText` removes any that a message contains. The veil
- * marks a mention with invisible characters inside, and is set before `plainText` reads the message.
+ * Private-use characters that replace removed text. `plainText` removes those that a message already contains, except
+ * for the veil: that is set before, to mark a mention with invisible characters inside.
  */
 export const REPLACEMENT_CHARACTERS = {
   echo: '\uE000',
@@ -17,7 +17,7 @@ export const REPLACEMENT_CHARACTERS = {
   veil: '\uE010',
 };
 
-/** Removes escape sequences, control characters and the characters of `REPLACEMENT_CHARACTERS`; line ends become LF. */
+/** Removes escape sequences and control characters, and replaces `REPLACEMENT_CHARACTERS`. Line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }
@@ -26,7 +26,7 @@ export function foldSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** Returns the source of a pattern (flag `u`) for the phrase anywhere, even broken across lines. */
+/** Returns the source of a pattern (flag `u`) that matches the phrase anywhere, even broken across lines. */
 export function anywhere(phrase: string): string {
   return foldSpace(phrase)
     .split(' ')
@@ -35,8 +35,8 @@ export function anywhere(phrase: string): string {
 }
 
 /**
- * Returns the source of a pattern (flag `u`) for the phrase, but not inside a longer word: COMPLETE does not
- * match in INCOMPLETE or COMPLETE_V2.
+ * Returns the source of a pattern (flag `u`) that matches the phrase, but not inside a longer word: COMPLETE does
+ * not match in INCOMPLETE or COMPLETE_V2.
  */
 export function asWords(phrase: string): string {
   const characters = [...phrase];
@@ -47,7 +47,7 @@ export function asWords(phrase: string): string {
 
 const VEIL = `${REPLACEMENT_CHARACTERS.veil}?`;
 
-/** Returns the source of a pattern (flag `u`) for the phrase inside `<promise>` tags. */
+/** Returns the source of a pattern (flag `u`) that matches the phrase inside `<promise>` tags. */
 function inTags(phrase: string): string {
   return `<promise>\\s*${VEIL}${anywhere(phrase)}\\s*</promise>`;
 }
@@ -70,7 +70,7 @@ export function spansOf(text: string, source: string): readonly Span[] {
 /** A place where the phrase appears, with its tags or without. */
 export interface Mention extends Span {
   readonly tagged: boolean;
-  /** Whether characters that nobody sees stood inside it. */
+  /** Whether there were invisible characters inside the mention. */
   readonly veiled: boolean;
 }
 

@@ -12,11 +12,11 @@ import {
 } from './shown-block.ts';
 
 /**
- * Returns the part of the text from `from` to `to`, with everything masked that is not prose. Each character
- * is replaced by one mask, but line breaks stay, so the length stays the same. The text is read from its
+ * Returns the part of the text from `from` to `to`, in which everything that is not prose is masked. Each character
+ * except line breaks is replaced by one mask character, so the length stays the same. The text is read from its
  * beginning, since earlier blocks can reach into the part. A mask is neither space nor punctuation: a message
  * that ends with a code block must not seem to end with the text before the block. The last character of masked
- * thinking becomes a line break, since the message begins after it.
+ * thinking becomes a line break, since the real message begins after it.
  */
 export function maskNonProse(text: string, from = 0, to = text.length): string {
   const part = text.slice(from, to);
@@ -39,7 +39,7 @@ export function whyMasked(masked: string, index: number): NonProse | null {
   return SHOWN[masked.charCodeAt(index) - REPLACEMENT_CHARACTERS.firstMask] ?? null;
 }
 
-/** What the next line can continue: a paragraph, a quotation or an unticked box. After a `gap`, nothing. */
+/** What stands above a line, so that the line can continue it. After a `gap` there is nothing to continue. */
 type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
 
 /**
@@ -56,7 +56,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   };
   const readParagraph = paragraphReader(text, note);
   let above: Above = 'gap';
-  /** The indentation of the current unticked box; lines that are indented further belong to it. */
+  /** The indentation of the current unticked box. Lines with a larger indentation belong to the box. */
   let openBox: number | null = null;
   let at = 0;
   while (at < to) {

@@ -1,9 +1,9 @@
 import { hasWords } from './words.ts';
 
 /**
- * Whether the beginning of a line ends with a complete sentence, so that a new one follows. `possible` means
- * that the short word before the full stop can be an abbreviation (`ggf.`). The shape of the word decides,
- * since a table would only cover some abbreviations of some languages.
+ * Whether the beginning of a line ends with a complete sentence, so that a new sentence can follow. `possible` means
+ * that the short word before the full stop can be an abbreviation (`ggf.`). The shape of the word decides, since no
+ * list could have the abbreviations of all languages.
  */
 export type SentenceEnd = 'certain' | 'possible' | 'none';
 
@@ -18,7 +18,7 @@ const WIDE_STOP = /[^…？?（(「『][。！．｡।॥۔։።။។]$/u;
 const CLOSERS = /["'”’»›)\]}」』）】》*_]+$/;
 const GAP = new RegExp(`(?:\\s|${CHEERS})*$`, 'u');
 const HAS_CHEER = new RegExp(CHEERS, 'u');
-/** How much of a line is read, in UTF-16 code units: patterns that search for an end need a bound. */
+/** How much of a line is read, in UTF-16 code units. Without a bound, patterns that search for an end are slow. */
 const LONGEST = 240;
 
 export function sentenceEnd(before: string): SentenceEnd {
@@ -27,7 +27,7 @@ export function sentenceEnd(before: string): SentenceEnd {
   const said = tail.slice(0, tail.length - gap.length).replace(CLOSERS, '');
   if (WIDE_STOP.test(said)) return 'certain';
   if (gap === '') return 'none';
-  // French puts a space before the `!`.
+  // French has a space before the `!`.
   if (/[^\s.…?([{]\s?!$/.test(said) && !/[?…]\s?!$/.test(said)) return 'certain';
   if (!/[^\s.…?!([{,;:]\.$/.test(said)) return 'none';
   return endOfWord(said.slice(0, -1), before.length > LONGEST);
@@ -47,27 +47,30 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   if (/^\d+(?:[.,]\d+)*$/.test(word)) {
     return isFirst || /(?:^|\s)\(?\d{1,3}[.)]\s/.test(said) ? 'none' : 'possible';
   }
-  // These are abbreviations: e.g, i.e, a.k.a; in the next line c.-à-d, p.ex.
+  // Abbreviations without their last full stop: `e.g`, `i.e`, `a.k.a`; in the next line `c.-à-d`, `p.ex`.
   if (/^\p{L}(?:\.\p{L})+$/u.test(word)) return 'none';
   if (/^(?:\p{L}{1,3}\.-?)+\p{L}{1,3}(?:-\p{L}{1,3})?$/u.test(word)) return 'possible';
   if (!/^[\p{L}\p{M}]+$/u.test(word))
     return hasStrangeStart(words.at(-1) ?? '') ? 'possible' : 'certain';
   const letters = [...word].length;
   if (isFirst && (letters === 1 || /^[ivxl]+$/.test(word))) return 'none';
-  // A unit ends a sentence (3.2 s.), and so does an answer (Any failing? No.).
+  // A unit can end a sentence (`3.2 s.`), and so can an answer (`Any failing? No.`).
   if (letters <= 3 && /^[~≈<>]?\d+(?:[.,]\d+)*$/.test(wordBefore)) return 'certain';
   if (letters <= 3 && letters > 1 && /[?？]["'”’»)*_]*$/.test(wordBefore)) return 'certain';
   if (letters === 1) return endOfLetter(word, wordBefore, said);
   const isShort = letters <= 3 && !(/^\p{Lu}+$/u.test(word) && !isOpening(wordBefore));
   const mayBeCut = letters <= 6 && /[,;(–—-]$/.test(wordBefore);
   const hasNoVowel = letters <= 5 && /^[b-df-hj-np-tv-xz]+$/.test(word);
-  // In most languages no full word ends like this: `inkl`, `evtl`, `bijv`, `напр`.
+  // Abbreviations such as `inkl`, `evtl`, `bijv` and `напр` end as hardly any full word does.
   const isClipped = letters <= 6 && /(?:[bcdfgkptvxz][lrř]|[sj][bv]|[бвгдзкптфх][лр])$/u.test(word);
   const isBracketed = hasStrangeStart(words.at(-1) ?? '') && letters <= 6;
   return isShort || mayBeCut || hasNoVowel || isClipped || isBracketed ? 'possible' : 'certain';
 }
 
-/** The `B` of `plan B.` ends a sentence; the `g` of `e. g.` and the `C` of `A. tests B. docs C.` do not. */
+/**
+ * Decides whether a full stop after a single letter ends a sentence. The `B` of `plan B.` ends one; the `g` of `e. g.`
+ * and the `C` of `A. tests B. docs C.` do not.
+ */
 function endOfLetter(letter: string, wordBefore: string, said: string): SentenceEnd {
   if (/^\(?\p{L}\.$/u.test(wordBefore)) return 'none';
   const isName = /^\p{Lu}$/u.test(letter) && /^[\p{L}\p{M}]{2,}$/u.test(wordBefore);
@@ -79,7 +82,7 @@ function hasStrangeStart(word: string): boolean {
   return /^["'“«*_]*[([{]/.test(word) && !/[)\]}]/.test(word);
 }
 
-/** Whether the word after `word` begins a sentence. */
+/** Whether the next word after `word` begins a sentence. */
 function isOpening(word: string): boolean {
   return word === '' || /[.!?:…]["'”’»)*_]*$/.test(word);
 }

@@ -7,9 +7,9 @@ import { type Line, readLine } from './markdown-line.ts';
  */
 
 /**
- * Returns the end of a fence: a line that has only its sign, at least as often. A fence followed by a word
- * opens a nested fence, even if it is not longer: agents write Markdown examples with a shell block inside
- * like this, although in Markdown the end of the inner fence would end the outer one.
+ * Returns the end of a fence: a line that has only the fence's sign, at least as often. A fence followed by a word
+ * opens a nested fence, even if it is not longer. Agents write such examples, although in Markdown the end of the
+ * inner fence would end the outer one.
  */
 export function endOfFence(text: string, start: number, fence: string): number {
   const open = [fence.length];
@@ -28,7 +28,7 @@ export function endOfFence(text: string, start: number, fence: string): number {
   return text.length;
 }
 
-/** A block scalar ends before the first line that is not indented further than the key. */
+/** Returns the end of a YAML block scalar, which is before the first line that is not indented further than the key. */
 export function endOfBlockScalar(text: string, start: number, indent: number): number {
   let last = start - 1;
   for (let at = start; at < text.length; ) {
@@ -50,7 +50,7 @@ const CLOSING: Readonly<Record<string, string>> = {
 };
 
 /**
- * A bracket ends at a line that begins with the closing bracket and is not indented further than the
+ * Returns the end of a bracket: a line that begins with the closing bracket and is not indented further than the
  * opening line. The end of a comment may have any indentation.
  */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
@@ -70,7 +70,7 @@ export function endOfBracket(text: string, start: number, { sign, indent }: Line
 
 const DIFF_WORD = /^(?:diff|index|new|deleted|old|similarity|rename|Binary) /;
 
-/** A diff ends before the first line that cannot be part of one. Blank lines count only inside the diff. */
+/** Returns the end of a diff: before the first line that cannot be part of it, and before blank lines at its end. */
 export function endOfDiff(text: string, start: number): number {
   let last = start - 1;
   for (let at = start; at < text.length; ) {
@@ -85,7 +85,7 @@ export function endOfDiff(text: string, start: number): number {
   return last;
 }
 
-/** A transcript ends at a blank line. */
+/** Returns the end of a transcript, which is at a blank line. */
 export function endOfTranscript(text: string, start: number): number {
   const blank = /\n[^\S\n]*(?:\n|$)/g;
   blank.lastIndex = start - 1;

@@ -1,4 +1,4 @@
-/** The letters and digits of every script, as the inside of a class (flag `u`). */
+/** The letters and digits of all scripts, for use inside a character class (flag `u`). */
 export const WORD_SIGNS = '\\p{L}\\p{N}';
 
 /** Whether a text contains a letter or a digit. */

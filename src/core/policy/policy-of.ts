@@ -8,18 +8,18 @@ import { agentsOf } from '../settings/settings-problems.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 
-/** What a policy contains besides the settings. */
+/** The facts that a policy needs besides the settings. */
 interface PolicyFacts {
-  /** The task's own file as the agent finds it, or null. Watched unless `--watch-file` names another. */
+  /** The path of the task's own file for the agent, or null. It is watched unless `--watch-file` names another file. */
   readonly fileInWork: string | null;
   readonly doneFolder: string;
-  /** What a person has to approve before the first iteration; null: nothing. */
+  /** What a person has to approve before the first iteration; null for nothing. */
   readonly approvalRequired: string | null;
-  /** Called only if needed: finding the time zone takes 15 ms. */
+  /** Returns the time zone. It is called only when needed, since finding the time zone takes 15 ms. */
   readonly timeZone: () => string;
 }
 
-/** Builds the policy of a task. A setting that the loop reads unchanged needs no line here. */
+/** Builds the policy of a task, which is what the loop reads. Settings that stay unchanged are copied as a whole. */
 export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFacts): Policy {
   const agents = agentsOf({ settings, sources });
   const given = {
@@ -37,7 +37,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     promise: promiseInForce(given),
     watchFile: settings.watchFile ?? facts.fileInWork,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
-    // Without a session, the agent cannot be asked about its answer.
+    // Only agents that can resume their session can be asked about their answer.
     askBack: settings.askBack && agents.every((agent) => AGENTS[agent].takes.includes('askBack')),
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
@@ -54,7 +54,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
   };
 }
 
-/** Returns a sentence if the promise is an empty text, and nothing if it is not. */
+/** Returns a sentence about the problem if the promise is an empty text. */
 export function promiseProblems({ promise }: Policy, sources: Sources): readonly string[] {
   if (promise !== '') return [];
   return [
@@ -62,7 +62,7 @@ export function promiseProblems({ promise }: Policy, sources: Sources): readonly
   ];
 }
 
-/** Builds the policy of a stored task, to check it without a loop. */
+/** Builds the policy of a stored task whose work is checked without a loop. */
 export function storedPolicy(task: TaskState, { settings, sources }: SourcedSettings): Policy {
   return policyOf(
     { settings: { ...settings, ...settingsIn(task) }, sources },
@@ -75,7 +75,7 @@ export function storedPolicy(task: TaskState, { settings, sources }: SourcedSett
   );
 }
 
-/** Returns the settings in a state file. If another program wrote the state, the task has no others. */
+/** Returns the settings in a state file. A task whose state another program wrote has no other settings. */
 export function settingsIn(task: TaskState): Partial<Settings> {
   return {
     maxIterations: task.max_iterations,

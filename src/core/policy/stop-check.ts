@@ -11,7 +11,7 @@ import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
 
 /*
- * The stop-hook contract: may an agent that wants to stop do so?
+ * Answers a stop hook that asks whether its agent may stop:
  *
  *   ended, paused, waiting for a person, out of iterations or time ──► may stop
  *   complete, given up, asking a person ─────────────────────────────► may stop
@@ -30,7 +30,7 @@ export function releasedBy(
   standing: 'live' | ShownState,
   at: string,
 ): string | null {
-  // A live driver decides itself when its task ends, and a task whose driver died can be resumed.
+  // While its driver is alive, or if the driver died and the task can be resumed, the task has not ended.
   const isDriven = standing === 'live' || standing === 'interrupted';
   if (!isDriven && !isLive(standing)) return `it is ${standing}`;
   if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';
@@ -43,14 +43,14 @@ export function releasedBy(
   return isOver ? 'its time is over' : null;
 }
 
-/** What is known of a task when its agent wants to stop. */
+/** What is known about a task when its agent wants to stop. */
 export interface StopView {
   readonly task: TaskState;
   readonly policy: Policy;
   /** The agent's last message; null if unknown. */
   readonly message: string | null;
   readonly sightings: Sightings;
-  /** How the checks ended; null before they were run. */
+  /** The results of the checks; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
 }
 
@@ -81,7 +81,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
       stoppedSubAgents: 0,
       sightings,
       verified,
-      // Nothing of the start is known here, so the claim is not looked into.
+      // The state at the start is unknown here, so the claim is not examined for findings.
       ...{ checksAtStart: null, work: NO_WORK, examination: null },
       confirmations: 1,
       policy,
@@ -99,7 +99,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   return { kind: 'holds', missing };
 }
 
-/** Builds what the prompt says to an agent that must continue. */
+/** Builds what the prompt tells an agent that must continue. */
 export function stopHandover(output: string | null, missing: readonly Missing[]): Handover {
   return { ...EMPTY_HANDOVER, output, missing };
 }

@@ -7,10 +7,10 @@ import type { Missing } from './handover.ts';
 import { describeFailedChecks, describeFailure, describeHold, hasPrinted } from './held-claim.ts';
 import { rulesFor } from './material-rules.ts';
 
-/** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
+/** How much of a person's reason the prompt repeats, in UTF-16 code units. */
 const LONGEST_REASON = 1_000;
 
-/** Tells the agent in a few words what kept the task from being complete. */
+/** Tells the agent in a few sentences why the task is not complete. */
 export function describeMissing(missing: Missing, policy: Policy): string {
   const rules = rulesFor(policy);
   switch (missing.kind) {

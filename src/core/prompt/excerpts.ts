@@ -2,12 +2,12 @@ import { tailOf, withoutControls } from '../text/untrusted-text.ts';
 
 /** How much of the outputs of failed commands a prompt shows, in UTF-16 code units. */
 export const OUTPUT_ROOM = 4_000;
-/** What is wrong stands at the end of most outputs, and in which file at the beginning. */
+/** The share for the beginning of an output, which may name the file. Most outputs name the error at their end. */
 const SHARE_OF_HEAD = 0.3;
 
 /**
- * Shortens outputs to `room` UTF-16 code units together, without colours. A short one leaves its room to the
- * others. What is left out of one is its middle.
+ * Shortens outputs to `room` UTF-16 code units in total, and removes colours. Room that a short output does not need
+ * goes to the others. A long output loses its middle.
  */
 export function excerpts(outputs: readonly string[], room: number): readonly string[] {
   const texts = outputs.map((output) => withoutControls(output).trimEnd());
@@ -35,7 +35,7 @@ function endsOf(text: string, room: number): string {
   return `${head}${mark}${tailOf(text, space - head.length)}`;
 }
 
-/** Returns the beginning of a text, ending with a whole character. */
+/** Returns the beginning of a text without half a character at its end. */
 function headOf(text: string, length: number): string {
   const head = text.slice(0, length);
   return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;

@@ -15,7 +15,7 @@ export interface CommandOutput {
   readonly output: string;
 }
 
-/** Returns the outputs, unless empty, of the user's commands that failed after the last iteration. */
+/** Returns the outputs of the user's commands that failed after the last iteration, except for empty outputs. */
 export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     if (missing.kind === 'not-committed') {
@@ -46,7 +46,7 @@ const TITLES = {
   setup: 'what preparing a clean checkout printed',
 } as const;
 
-/** Marks the outputs as data, like all text that does not come from the user. */
+/** Returns blocks that show outputs and reverted changes, marked as data like all text that is not from the user. */
 export function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
   const reverted = carry.missing.flatMap((missing) =>
     missing.kind === 'reverted' && missing.diff !== '' ? [missing.diff] : [],

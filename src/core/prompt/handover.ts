@@ -7,7 +7,7 @@ import type { CommandResult } from '../completion/command-result.ts';
 import type { TreeLacks } from '../task/tree-lacks.ts';
 import type { Hint } from './hints.ts';
 
-/** What the next prompt says about the previous iteration. */
+/** What the next prompt tells the agent about the previous iteration. */
 export interface Handover {
   /** The final message, or the output up to the point where the iteration was cut; null if there is none. */
   readonly output: string | null;
@@ -19,13 +19,13 @@ export interface Handover {
   readonly failedAtStart?: readonly FailedAtStart[];
   /** True if all checks passed before the first iteration; only for the first prompt. */
   readonly allPassedAtStart?: boolean;
-  /** What the task's new work tree has not got; only for the first prompt, and absent if that is nothing. */
+  /** What is missing in the task's new work tree; only for the first prompt, and absent if nothing is missing. */
   readonly lacks?: TreeLacks;
 }
 
 type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
 
-/** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
+/** A reason why the iteration did not complete the task, or other news. The reminder tells the agent each of them. */
 export type Missing =
   | {
       readonly kind: 'near-miss';
@@ -49,19 +49,19 @@ export type Missing =
   | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
   | { readonly kind: 'lost-servers'; readonly servers: readonly string[] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
-  /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
+  /** Checks failed after an iteration without a claim, or with a claim that was held for another reason. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
-  /** `output` is what a hook or git said. */
+  /** `output` is the output of a hook or of git. */
   | { readonly kind: 'not-committed'; readonly why: string; readonly output: string }
-  /** The agent has changed branches: the newest commit is on `branch`, those before it on `earlier`. */
+  /** The agent has changed branches: the newest commit is on `branch`, earlier ones are on the branches `earlier`. */
   | {
       readonly kind: 'branches';
       readonly branch: string;
       readonly earlier: readonly string[];
     }
-  /** The changes of an iteration were taken back; `why` is absent if it was cut. */
+  /** The changes of an iteration were taken back; `why` is absent if they were because the iteration was cut. */
   | {
       readonly kind: 'reverted';
       readonly why?: 'checks';

@@ -47,10 +47,10 @@ export function describeHold(
   }
 }
 
-/** The longest text of a judge's objections, in UTF-16 code units. */
+/** How much of a judge's objections is shown, in UTF-16 code units. */
 const OBJECTION_CHARS = 4_000;
 
-/** Returns what a judge objects to, with its evidence and places. */
+/** Returns a judge's objections, each with its evidence and places. */
 function objections({ criteria }: JudgeVerdict, rules: MaterialRules): string {
   const open = criteria.filter(({ verdict }) => verdict === 'not-met');
   const room = Math.max(100, Math.floor(OBJECTION_CHARS / Math.max(1, open.length)) - 2);
@@ -85,7 +85,7 @@ function adviceOn({ finding }: Finding): string {
   }
 }
 
-/** Names a check in a sentence: `unit (npm test)`, or only the command of an unnamed one. */
+/** Names a check in a sentence: `unit (npm test)`, or only the command if the check has no other name. */
 export function checkName(
   { name, command }: Pick<CheckResult, 'name' | 'command'>,
   rules: MaterialRules,

@@ -1,35 +1,35 @@
 import { clip } from '../text/untrusted-text.ts';
 
-/** A note to the agent that arrived while the loop ran. */
+/** A note to the agent from outside that arrived while the loop ran. */
 export interface Hint {
   readonly text: string;
-  /** Whether it came from this user by `ralph tell`; otherwise it is a file that others can write. */
+  /** Whether this user sent the note by `ralph tell`. If not, it is from a file that others can write. */
   readonly isProven: boolean;
 }
 
-/** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer one; of a file, only this much is read. */
+/** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer hint, and the rest of a longer file is not read. */
 export const HINT_MAX_BYTES = 64 * 1024;
 
-/** How many UTF-16 code units of waiting hints are stored. Bounded: each saved state contains them. */
+/** How many UTF-16 code units of waiting hints are stored. They are limited because each saved state contains them. */
 const KEPT_CHARS = 1024 * 1024;
 
 /** The hints that a prompt contains. */
 export interface PromptHints {
-  /** In the order of arrival. */
+  /** The hints in the order of their arrival. */
   readonly told: readonly Hint[];
   /** How many UTF-16 code units are left out. */
   readonly leftOut: number;
 }
 
-/** Drops the oldest waiting hints that exceed the size that is stored. */
+/** Drops the oldest waiting hints if all of them together are too large to be stored. */
 export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
   const { told, leftOut } = newestHints(hints, KEPT_CHARS);
   return leftOut === 0 ? hints : told;
 }
 
 /**
- * Returns the newest hints that fit into `room` UTF-16 code units. The first that does not fit is cut, and
- * older hints are left out.
+ * Returns the newest hints that fit into `room` UTF-16 code units. The newest hint that does not fit is shortened, and
+ * all older hints are left out.
  */
 export function newestHints(hints: readonly Hint[], room: number): PromptHints {
   const told: Hint[] = [];

@@ -10,24 +10,24 @@ import {
 import { checkName } from './held-claim.ts';
 import { type DifferingFile, shownDiff } from './shown-diff.ts';
 
-/** What a judge is asked. Nothing of it comes from the worker but the tree itself. */
+/** What a judge is asked. Nothing in it is the worker's own account: the worker only made the tree. */
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly task: string;
   readonly criteria: readonly Criterion[];
   /** The files that differ between the start and the claim, with their diffs. */
   readonly files: readonly DifferingFile[];
-  /** The files that are in the judge's folder as they were at the start, or left out, though the work changed them. */
+  /** Changed files that the judge's folder has in their form at the start, or not at all. */
   readonly putBack: readonly string[];
-  /** A word that only this call has. */
+  /** A word that only this call contains. */
   readonly nonce: string;
-  /** What was wrong with the answer to the call before, as a clause; null for the first one. */
+  /** What was wrong with the judge's previous answer, as a clause; null for the first call. */
   readonly wrong: string | null;
 }
 
 /** How much of the diff a judge is shown, in UTF-16 code units. */
 const DIFF_CHARS = 60_000;
 
-/** Returns what a judge reads. Its last line is the nonce. */
+/** Builds the prompt for a judge. The last line is the nonce. */
 export function judgePrompt(asked: JudgePrompt, rules: MaterialRules): string {
   const { task, criteria, files, nonce, wrong, changed, putBack } = asked;
   const parts = [

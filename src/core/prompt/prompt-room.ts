@@ -1,7 +1,7 @@
 import type { PromptLimit } from '../agent/agent.ts';
 import { AGENTS, type AgentName } from '../agent/agents/agents.ts';
 
-/** For ralph's own words: the note, the reminder, and what two failed commands printed. */
+/** The room for what ralph adds: the note, the reminder, and the outputs of two failed commands. */
 const OWN_WORDS = 40 * 1024;
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;
@@ -17,7 +17,7 @@ export function contextRoom(prompt: Uint8Array, { most, unit }: PromptLimit): nu
   return room <= 0 ? null : Math.max(1, Math.floor(room / 2 / (isBytes ? BYTES_PER_UNIT : 1)));
 }
 
-/** Returns the longest text of a user for which there is room, in the unit of the limit. */
+/** Returns the length of the longest text from the user for which there is room, in the unit of the limit. */
 export function longestPrompt({ most }: PromptLimit): number {
   return most - OWN_WORDS;
 }

@@ -22,8 +22,8 @@ export function buildAddition(policy: Policy, carry: Handover, iteration: number
 }
 
 /**
- * Returns the parts of that text one by one, since an echo of a part is not a statement of the promise.
- * Earlier output is an echo only as a whole, since the agent may truthfully repeat a part of it.
+ * Returns the parts of the text of `buildAddition` one by one, since an agent that repeats (echoes) a part does not
+ * state the promise. Earlier output is an echo only as a whole: the agent may truthfully repeat a part of it.
  */
 export function promptTexts(
   policy: Policy,
@@ -60,7 +60,7 @@ export function promptTexts(
 
 function contextBlock(policy: Policy, carry: Handover): string | null {
   if (policy.context === 'none' || carry.output === null) return null;
-  // Clean before cutting: half an escape sequence would not be recognised.
+  // The output is cleaned before it is cut, since half an escape sequence would not be recognised.
   const output = withoutControls(carry.output);
   if (output.trim() === '') return null;
   const kept = tailOf(output, policy.contextChars);
@@ -105,7 +105,7 @@ function hintLines({ told, leftOut }: PromptHints): readonly string[] {
   ];
 }
 
-/** Anybody could have written these hints, so the prompt marks them as data. */
+/** Returns the hints that anybody could have written, marked as data. */
 function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptText[] {
   const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
   if (unproven.length === 0) return [];
@@ -113,14 +113,14 @@ function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptTe
   return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
-/** More tests than these are not named. */
+/** How many failed tests of a check are named. */
 const MOST_TESTS = 20;
 
-/** Shorter than 250 characters. */
+/** The first prompt's words if all checks already pass. Kept shorter than 250 characters. */
 const ALL_PASSED =
   'All checks pass already, so they cannot show that your work is done. Where a test can show it, add one that fails without your work.';
 
-/** Tells the agent what it did not break. */
+/** Tells the agent which checks already failed before it began, or that all of them passed. */
 function startLines(
   policy: Policy,
   { failedAtStart = [], allPassedAtStart = false }: Handover,

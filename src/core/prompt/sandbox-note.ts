@@ -1,10 +1,10 @@
 import type { SandboxRule, SandboxRules } from '../sandbox/rules.ts';
 import { type MaterialRules, materialLine } from '../text/untrusted-text.ts';
 
-/** More folders or hosts than these are not named. */
+/** How many folders or hosts are named; the rest is only counted. */
 const MOST_NAMED = 20;
 
-/** Tells the agent what it may write to and reach, and how the walls of the sandbox look from inside. */
+/** Tells the agent which folders it may write to, which hosts it can reach, and which errors come from the sandbox. */
 export function sandboxNote({ allowWrite, allowNet }: SandboxRules, rules: MaterialRules): string {
   return [
     `You work in a sandbox. You may write in these folders: ${named(allowWrite, rules)}, and in $TMPDIR.`,

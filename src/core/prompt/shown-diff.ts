@@ -4,18 +4,18 @@ import { excerpts } from './excerpts.ts';
 /** A file that differs between two trees. */
 export interface DifferingFile {
   readonly name: string;
-  /** Its part of the diff; null if it was not read. */
+  /** The file's part of the diff; null if it was not read. */
   readonly diff: string | null;
 }
 
-/** So many files are shown with their diffs: of each at least the beginning and the end can be read. */
+/** How many files are shown with their diffs. With more, there would be no room for each one's beginning and end. */
 const MOST_SHOWN = 60;
-/** So many more are named. */
+/** How many further files are only named. */
 const MOST_NAMED = 200;
 
 /**
- * Shows a diff in `room` UTF-16 code units: the head and the tail of each file, and further files by name. The files
- * named in `first` come first: other files cannot push them out.
+ * Shows a diff in `room` UTF-16 code units: the beginning and the end of each file's part, and further files only by
+ * name. The files named in `first` come first, so other files cannot push them out.
  */
 export function shownDiff(
   files: readonly DifferingFile[],
@@ -32,7 +32,7 @@ export function shownDiff(
   const names = others.map(({ name }) => name);
   const named =
     names.length === 0 ? [] : [`Also different: ${firstFew(names, undefined, MOST_NAMED)}`];
-  // Each piece has a line end behind it.
+  // Each piece is followed by a line end, which needs room, too.
   const left = Math.max(0, room - named.join('').length - readable.length - 1);
   const shown = excerpts(
     readable.map(({ diff }) => diff ?? ''),

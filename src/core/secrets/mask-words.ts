@@ -1,21 +1,21 @@
-/** A secret recognised by the beginning of a word, such as `ghp_…`. */
+/** A rule for secrets that are recognised by the beginning of a word, such as `ghp_…`. */
 export interface WordRule {
-  /** Pattern source for the beginning of the word. */
+  /** The source of a pattern for the beginning of the word. */
   readonly begins: string;
   /**
-   * Returns the pattern source for the whole match, which must run in linear time. It is a function
+   * Returns the source of a pattern for the whole match. The pattern must run in linear time. This is a function
    * because most of the patterns are never needed.
    */
   readonly pattern: () => string;
   readonly replace: (match: RegExpExecArray) => string;
 }
 
-/** Sequences that end in a letter or digit but are not part of a word: `\n`, `%3D`, a colour. */
+/** Matches escapes, which end in a letter or digit but are not part of a word: `\n`, `%3D`, a colour code. */
 export const ESCAPE = '\\\\(?:[nrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}|\\[[0-9;]{0,12}m';
 const ESCAPE_BEFORE = new RegExp(`(?:${ESCAPE})$`);
 const LONGEST_ESCAPE = 14;
 
-/** The start of a word, for the beginning of another pattern. It includes an escape before the word. */
+/** Matches the start of a word, including an escape before it. Other patterns begin with this. */
 export const WORD_START = `(?:(?<![A-Za-z0-9])|${ESCAPE})`;
 
 function startsWord(text: string, at: number): boolean {
@@ -23,7 +23,7 @@ function startsWord(text: string, at: number): boolean {
   return !isInside || ESCAPE_BEFORE.test(text.slice(Math.max(0, at - LONGEST_ESCAPE), at));
 }
 
-/** A secret at a place of a text. */
+/** A secret that was found at a place in a text. */
 interface Found {
   readonly length: number;
   readonly masked: string;
@@ -52,8 +52,9 @@ function firstOf(steps: readonly Step[], text: string, at: number): Found | null
 }
 
 /**
- * Combines rules into one function that replaces their matches; the first rule that matches counts. It looks for the
- * beginnings of all rules at once, and for whole patterns only there: to compile all of these takes 20 ms.
+ * Combines rules into one function that replaces their matches. The first rule that matches at a place counts. The
+ * function searches for the beginnings of all rules at once and tries whole patterns only where it finds one, since
+ * compiling all patterns would take 20 ms.
  */
 export function wordMasker(rules: readonly WordRule[]): (text: string) => string {
   const sign = new RegExp(rules.map(({ begins }) => begins).join('|'), 'g');

@@ -3,17 +3,17 @@ export const MASK = '…[masked]';
 
 export interface MaskRule {
   /**
-   * Sources of short patterns; at least one matches wherever this rule would change a text. Nearly
-   * every text contains none, so the signs of all rules are searched for at once.
+   * Sources of short patterns. In a text that this rule would change, at least one of them matches. Most texts contain
+   * no sign of any rule, so all signs are searched for at once.
    */
   readonly signs: readonly string[];
   readonly mask: (text: string) => string;
 }
 
 /**
- * Creates a rule that replaces each match of a pattern. The pattern needs the flag `g` and must run
- * in linear time: an unbounded repetition either ends the pattern, or cannot contain its beginning.
- * It is compiled only when needed, since most runs need none.
+ * Creates a rule that replaces each match of a pattern. The pattern needs the flag `g` and must run in linear time:
+ * an unbounded repetition must be at its end, or must not match the pattern's beginning. It is compiled only when it
+ * is first needed.
  */
 export function replacing(
   signs: readonly string[],
@@ -50,8 +50,8 @@ export function replaceEach(
 }
 
 /**
- * Combines rules into one function. It applies them in order, each only to a text with one of the
- * rule's signs. With the flag `i`, the signs ignore case.
+ * Combines rules into one function, which applies them in order. A rule is applied only to a text with one of the
+ * rule's signs. With the flag `i`, signs match in any case.
  */
 export function joinRules(rules: readonly MaskRule[], flags: '' | 'i'): (text: string) => string {
   const anyOf = (signs: readonly string[]): RegExp => new RegExp(signs.join('|'), flags);

@@ -1,6 +1,6 @@
 import { MASK } from './mask.ts';
 
-/** The first and last line of a private key, in PEM form or as PuTTY writes it. */
+/** Matches the first or last line of a private key, in PEM form or in the form of PuTTY. */
 const KEY_BORDER =
   /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-(Lines): \d{1,4}(?!\d)/g;
 
@@ -25,7 +25,7 @@ export function maskPrivateKeys(text: string): string {
   return masked + text.slice(from);
 }
 
-/** A line of a key, or of the fields above it. The line break can be escaped: a backslash and n. */
+/** Matches a line of a key, or of the fields above it. The line break can be escaped: a backslash and `n`. */
 const KEY_LINE =
   /[ \t]*(?:\r?\n|(?:\\{1,3}r)?\\{1,3}n)[ \t>|+"']*((?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]*|[A-Za-z0-9+/=]*)(?=[\r\n\\"',…]|$)/y;
 

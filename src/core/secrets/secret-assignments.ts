@@ -1,39 +1,39 @@
 import { MASK, type MaskRule } from './mask.ts';
 
 /*
- * Credentials recognised by their names: `API_KEY=…`, `"client_secret": "…"`. The value's form
- * matters too, since code and prose are full of things like `token: string`.
+ * Masks credentials that are recognised by their names: `API_KEY=…`, `"client_secret": "…"`. The form of the value
+ * matters, too, since code and prose often have texts such as `token: string`.
  */
 
 /**
- * How much a name says about its value: after `password` nearly any value is a credential, after
- * `key` hardly any. `brief` is for `pass` and `pwd`, which can also mean a test or a folder.
+ * How likely a name makes it that its value is a credential. After `password` nearly any value is one (`strong`), after
+ * `key` hardly any (`weak`). `brief` is for `pass` and `pwd`, which can also mean a passed test or a folder.
  */
 type Suspicion = 'strong' | 'medium' | 'brief' | 'weak';
 
 /** How a value is written. */
 export type Form = 'quoted' | 'environment' | 'bare';
 
-/** The end of a name, before a separator. */
+/** Matches the end of a suspicious name, before a separator. */
 const NAME_END =
   /(key|token|secret|password|passwd|passphrase|passwort|pass|pwd|credentials?|_?auth|key[_-]?data|secret_key_base)(?=\\{0,3}["'`]?[ \t]{0,4}[:=])/gi;
 
-/** What separates name and value: `: `, `=`, `": "`, `: string = `, `\": \"`. */
+/** Matches what separates name and value: `: `, `=`, `": "`, `: string = `, `\": \"`. */
 const SEPARATOR =
   /\\{0,3}["'`]?[ \t]{0,4}(?::[ \t]{0,2}(?:string|String|str|&(?:'static )?str)[ \t]{0,2}=(?!=)|:=|=>|={1,3}|:(?!:))[ \t]{0,4}(?:[fbru](?=["']))?(\\{0,3}["'`])?/y;
 
-/** A quoted value up to its quote, or to the end of the line if it was cut off. */
+/** Match a quoted value up to its closing quote, or up to the end of the line if it was cut off. */
 const QUOTED: Readonly<Record<string, RegExp>> = {
   '"': /(?:[^"\\\n]|\\[^\n])*/y,
   "'": /(?:[^'\\\n]|\\[^\n])*/y,
   '`': /(?:[^`\\\n]|\\[^\n])*/y,
 };
-/** A quoted value in a text that was itself quoted: there, a backslash ends the value. */
+/** Matches a quoted value in a text that is itself quoted, where a backslash ends the value. */
 const QUOTED_TWICE = /[^"'`\\\n]*/y;
-/** A value in an environment file goes to the end of its line; the line break can be escaped. */
+/** Matches a value in an environment file, up to the end of its line; `ESCAPED_LINE` if line breaks are escaped. */
 const ENVIRONMENT_LINE = /[^\s"'`]*/y;
 const ESCAPED_LINE = /[^\s"'`\\]*/y;
-/** The part of a bare value that is examined; if it is a credential, the rest is masked too. */
+/** Matches the part of a bare value that is examined. If that is a credential, `BARE_REST` is masked, too. */
 const BARE = /[^\s"'`,;(){}[\]<>|&\\=]{0,256}={0,2}/y;
 const BARE_REST = /[^\s"'`,;(){}[\]<>|&\\]*/y;
 
@@ -51,7 +51,7 @@ function maskAssignments(text: string): string {
     const { start, value } = found;
     const isSecret = !isMasked(text, found) && !isCall(text, found);
     if (!isSecret || !isCredential(found.name, value, found.form)) {
-      // Skip the names inside a value without "=": examining each of them would take too long.
+      // Names inside a value without `=` are skipped, since examining each of them would take too long.
       if (found.form === 'bare' && !value.endsWith('=')) next = start + value.length;
       continue;
     }
@@ -94,10 +94,10 @@ function nameAt(text: string, end: RegExpExecArray): Name {
   let from = end.index;
   const least = Math.max(0, from - NAME_MAX);
   while (from > least && NAME_CHARACTER.test(text.charAt(from - 1))) from -= 1;
-  // "api key: …", as in messages.
+  // Messages may have `api key: …`, with a space inside the name.
   const isApiKey = from === end.index && /api $/i.test(text.slice(Math.max(0, from - 4), from));
   if (isApiKey) return { name: `api_${end[0]}`, from };
-  // If the line end before a name was escaped, its letter is not part of the name.
+  // If the line end before a name is escaped, the letter of the escape is not part of the name.
   const lineEnd = /^[\s\S]*\\[nrt]/.exec(text.slice(from, end.index));
   from += lineEnd?.[0].length ?? 0;
   return { name: text.slice(from, end.index) + end[0], from };
@@ -127,7 +127,7 @@ function valueAfter(text: string, at: number, { name, from }: Name): FoundValue 
   return { name, start, value, form: 'environment' };
 }
 
-/** Returns the pattern for a line of an environment file that starts at `from`, or null if none does. */
+/** Returns the pattern for the value if a line of an environment file starts at `from`, otherwise null. */
 function lineOf(text: string, from: number): RegExp | null {
   const before = text.slice(Math.max(0, from - 2), from);
   if (before === '' || before.endsWith('\n')) return ENVIRONMENT_LINE;
@@ -170,11 +170,11 @@ function isPassphrase(name: string, value: string, form: Form): boolean {
   return /\d/.test(value) || !/^[A-Z][a-z]/.test(value);
 }
 
-/** Messages about passwords, and labels of password fields. */
+/** Matches words of messages about passwords and of labels of password fields. */
 const MESSAGE =
   /\b(?:pass(?:word|wort|phrase|code)s?|please|bitte|enter|type|your|you|must|should|cannot|can|not|is|are|was|were|has|have|if|when|the|an?|for|to|of|at least|characters?|required|optional|invalid|wrong|incorrect|missing|match(?:es)?|fields?|forgot(?:ten)?|reset|changed?|confirm|repeat|weak|short|long|expired|new|old|current)\b/i;
 
-/** What is not a password: a number, a version, the name of a test, a path, a name in a program. */
+/** Matches values that are no password: a number, a version, the name of a test, a path, a name in a program. */
 const NO_PASSWORD =
   /^0x[0-9a-f]+$|^\d+(?:[.,]\d+)*[a-z%]{0,4}$|^v?\d+(?:\.\d+)+|^test|\/|\\|::|->|\?\./i;
 
@@ -187,7 +187,7 @@ function isBriefPassword(value: string, form: Form): boolean {
   return form === 'environment' || !isWords(value);
 }
 
-/** Whether the value has the form of a `kubeadm` token, whose digit distinguishes it from code. */
+/** Whether the value has the form of a `kubeadm` token. It must contain a digit, or it could be code. */
 function isKubeadmToken(value: string): boolean {
   return /^[a-z0-9]{6}\.(?=[a-z]*\d)[a-z0-9]{16}$/.test(value);
 }
@@ -202,14 +202,14 @@ const BRIEF = /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd)$|[a-z](?:Pass|Pwd)$
 
 /** Returns how suspicious a name makes its value, or null if not at all. */
 function suspicionOf(name: string, form: Form): Suspicion | null {
-  // "/etc/passwd:12:…" is a place in a file.
+  // `/etc/passwd:12:…` is a place in a file.
   if (/[/\\][\w.-]*$/.test(name) && !/\\[nrt]\w*$/.test(name)) return null;
   if (/(?:password|passwd|passphrase|passwort|secret)$/i.test(name)) return 'strong';
   if (/_(?:PWD|PASS)$|^(?:-e)?(?:SSH|PG|MYSQL)PASS$/.test(name) && form === 'environment') {
     return 'strong';
   }
   if (BRIEF.test(name)) {
-    // "PASS: TestParse2" is a passed test, and PWD is a folder.
+    // `PASS: TestParse2` is a passed test, and `PWD` is a folder.
     if ((name === 'PASS' && form !== 'environment') || /^(?:OLD)?PWD$/.test(name)) return null;
     // In code, a password is quoted; a bare value is an expression.
     return form === 'bare' && /[a-z](?:Pass|Pwd)$/.test(name) ? null : 'brief';
@@ -238,7 +238,7 @@ function isPlaceholder(value: string): boolean {
   );
 }
 
-/** A word that describes a field instead of filling it. */
+/** Matches a word that describes a value, so it is no credential itself. */
 const TYPE_WORDS =
   /^(?:string|text|str|number|boolean|bool|any|unknown|object|required|optional|password|passwort|passwd|passphrase|secret|token|key|empty|missing|invalid|wrong|hidden|type|name|value|test|pass|passed|fail|failed|yes|no|ok|on|off)$/i;
 
@@ -264,7 +264,7 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})(?:\/[\w.@-]+)+\/?$/.test(value) && !looksRandom(value.replaceAll('/', ''));
 }
 
-/** Whether a value mixes digits, lower and upper case like a random key, and unlike a hash, UUID or date. */
+/** Whether a value mixes digits, lower and upper case like a random key. A hash, a UUID or a date does not. */
 function looksRandom(value: string): boolean {
   return (
     value.length >= 16 &&

@@ -4,17 +4,17 @@ import { isCredential } from './secret-assignments.ts';
 import { isVariable } from './secret-headers.ts';
 
 /*
- * Credentials among the arguments of a command, which may be a JSON list or escaped.
+ * Masks credentials in the arguments of a command. The arguments may be a JSON list or escaped.
  */
 
-/** What separates a flag from its argument: a space, or the quotes of a list. */
+/** Matches what separates a flag from its argument: a space, or the quotes of a list. */
 const GAP = '(?: |\\\\{0,3}["\'], ?(?=\\\\{0,3}["\']))';
-/** An argument, in three groups: its quote, the quoted text, or the bare text. */
+/** Matches an argument, in three groups: the quote, the quoted text, and the text without quotes. */
 const ARGUMENT = '(?:(\\\\{0,3}["\'])([^"\'`\\n\\\\]+)|([^\\s"\'`;|&<>()\\\\]+))';
-/** What can stand between the program and the flag on a command line. */
+/** Matches what can be between the program and the flag on a command line. */
 const BETWEEN = '(?:[^\\n;|&\\\\]|\\\\(?!n)){0,200}?[ "\',]';
 
-/** Programs with their own flag for a password. */
+/** Programs that have a short flag for a password. */
 const PROGRAMS: readonly (readonly [name: string, flag: string])[] = [
   ['sshpass', `-p(?:${GAP})?`],
   ['(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show|sh))?', '-p'],
@@ -30,7 +30,7 @@ const programPassword = (): RegExp => {
   return new RegExp(`((?:(?<![\\w=-]|--name )|${ESCAPE})(?:${programs}))${ARGUMENT}`, 'g');
 };
 
-/** `-u NAME:password`, as curl and many other programs take it. */
+/** Builds a pattern for `-u NAME:password`, which curl and many other programs accept. */
 const userPassword = (): RegExp => {
   const name = '[\\w.@+-]{1,64}';
   const flag = `(?:-[uU]|--(?:proxy-)?user)(${GAP}|=)?(?:(\\\\{0,3}["'])(?=${name}:))?`;
@@ -38,7 +38,7 @@ const userPassword = (): RegExp => {
   return new RegExp(`((?<![\\w-])${flag}(${name}):)${password}`, 'g');
 };
 
-/** A flag such as `--db-password hunter2`. With `=`, `ASSIGNMENTS` recognises it. */
+/** Builds a pattern for a flag such as `--db-password hunter2`. `ASSIGNMENTS` recognises the form with `=`. */
 const passwordFlag = (): RegExp => {
   const kind =
     'password|passwd|passphrase|passwort|pass|pwd|token|secret|credentials|(?:api|access|secret|auth|private|account)[_-]?key';
@@ -80,7 +80,7 @@ export const FLAG_RULES: readonly MaskRule[] = [
     passwordFlag,
     ([whole, before = '', name = '', quote, quoted, bare = '']) => {
       const value = quoted ?? bare;
-      // The value is another flag, or an option as in `--secret id=npmrc`.
+      // The value may be another flag, or an option as in `--secret id=npmrc`.
       const isOption = /^-|^[a-z]{2,8}=./.test(value);
       const isSecret = isCredential(name, value, quote === undefined ? 'bare' : 'quoted');
       return isOption || !isSecret ? whole : before + (quote ?? '') + MASK;
@@ -88,20 +88,20 @@ export const FLAG_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** Whether the value is a group or a path, or name and value are numbers, as other programs take them. */
+/** Whether the value after `-u NAME:` is no password: it is a group or a path, or name and value are numeric ids. */
 function isNoPassword(name: string, value: string): boolean {
   const isNumeric = /^\d+$/.test(name) && /^\d*$/.test(value);
   return value === '' || value === name || isNumeric || /^[/~.:]/.test(value);
 }
 
 /**
- * Programs with a flag `-u`. To those in the first group it gives a name and a password; to the
- * others a user and a group, a path, or something else.
+ * Matches programs with a flag `-u`. For those in the first group it takes a name and a password; for the others a
+ * user and a group, a path, or something else.
  */
 const USER_PROGRAM =
   /\b(?:(curl|https?(?= )|xh|wget|ab|siege|hey)|docker|podman|nerdctl|kubectl|rsync|scp|git|chown|install|su|sudo|runuser|setpriv|gosu|systemd-run|sort|date|touch|python3?|node)\b/g;
 
-/** Returns what the last program named before `at` takes after `-u`, or null if none is known. */
+/** Returns what the flag `-u` takes for the last program before `at`, or null if no known program is there. */
 function programBefore(text: string, at: number): 'name-and-password' | 'other' | null {
   const near = text.slice(Math.max(0, at - 300), at);
   const line = near.split(/\n|\\n|;|\||&&/).at(-1) ?? '';

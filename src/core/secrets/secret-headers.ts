@@ -2,21 +2,21 @@ import { MASK, type MaskRule, replaceEach, replacing } from './mask.ts';
 import { ESCAPE, WORD_START } from './mask-words.ts';
 
 /*
- * Credentials after a word that announces them: in a header, a cookie or a `.netrc` file.
+ * Masks credentials that follow a word which announces them: in a header, a cookie or a `.netrc` file.
  */
 
-/** A header such as `Authorization: Bearer …`. */
+/** Builds a pattern for a header such as `Authorization: Bearer …`. */
 const authorization = (): RegExp =>
   /(authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|token|apikey|digest|flyv1|ssws)[ \t]{1,4})?)([^\s"'`\\,;<>]+)/gi;
 
 const bearer = (): RegExp =>
   new RegExp(`(${WORD_START}bearer[ \\t]{1,4})([A-Za-z0-9._~+/=-]{12,})`, 'gi');
 
-/** The cookies of a request or a response. */
+/** Builds a pattern for the cookies of a request or a response. */
 const cookies = (): RegExp =>
   /((set-)?cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}(?:\[[ \t\r\n]{0,40})?\\{0,3}["']?|--cookie[ =]\\{0,3}["']?)((?=[\w.-]{1,80}=)[^\r\n"'\\]+)/gi;
 const COOKIE = /(?<=^|;[ \t]{0,4})([\w.%-]{1,80}=)([^\s;,]{16,})/g;
-/** In a response, everything after the first cookie is its attributes. */
+/** Matches the first cookie only: in a response, its attributes follow, and no other cookie. */
 const FIRST_COOKIE = /^([\w.%-]{1,80}=)([^\s;,]{16,})/g;
 
 function maskCookies(pairs: string, pattern: RegExp): string {
@@ -25,11 +25,11 @@ function maskCookies(pairs: string, pattern: RegExp): string {
   );
 }
 
-/** Spaces and line breaks, which can be escaped. */
+/** Matches spaces and line breaks, even escaped ones. */
 const SPACE = '(?:[ \\t]|\\r?\\n|\\\\{1,3}[nrt]){1,8}';
 const WORD = '[^\\s"\'`\\\\]+';
 
-/** An entry of `.netrc`: `machine … login … password …`, with or without the machine. */
+/** Builds a pattern for an entry of `.netrc`: `machine … login … password …`, with or without the machine. */
 const netrc = (): RegExp => {
   const machine = `(?:${WORD_START}(machine)${SPACE}${WORD}${SPACE}|${WORD_START}(default)${SPACE})?`;
   const login = `(?:(?<![\\w-])|${ESCAPE})login${SPACE}(?!and\\b|or\\b)${WORD}${SPACE}`;
@@ -69,7 +69,7 @@ export function isVariable(value: string): boolean {
   return /^(?:[$%{<[]|\*+$)|\[masked\]|\$\{/.test(value);
 }
 
-/** Whether a value is long enough and neither a word, a dotted or hyphenated name, nor a reference. */
+/** Whether a value is long enough for a credential, and not a word, a dotted or hyphenated name, or a reference. */
 function isOpaque(value: string, least: number): boolean {
   if (value.length < least || isVariable(value)) return false;
   const isNames = /^[A-Za-z_]?[a-z_]*(?:[-.][A-Za-z_]?[a-z_]*)*$|^[A-Z_]+$/.test(value);

@@ -1,25 +1,25 @@
 import { keepingFirst, type MaskRule } from './mask.ts';
 
 /*
- * Credentials recognised by their place: in a URL, or alone on a line of a file.
+ * Masks credentials that are recognised by their place: in a URL, or alone on a line of a file.
  */
 
-/** The start of a line; the text can be quoted and escaped. */
+/** Matches the start of a line, even in a text that is quoted and escaped. */
 const LINE_START = '(?:(?<![^\\n"\'])|(?<=\\\\n))';
 const WORD_END = '(?![^\\s"\'\\\\])';
 
-/** The password between `://user:` and the last `@` of the host; not a template variable. */
+/** Builds a pattern for the password between `://user:` and `@`. Template variables do not match. */
 const urlPassword = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#\\]*:)(?!\d{1,5}[/?#]|[^\s/@]{0,40}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s/"'`<>?\\]+)(?=@(?!sha\d{3}:))/g;
-/** A password with an unescaped slash in it; not a host, whose name would contain a dot. */
+/** Builds a pattern for a password with an unescaped slash. The name before it must have no dot, or it may be a host. */
 const urlPasswordWithSlash = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#.\\]{0,64}:)(?!\d{1,5}[/?#]|[^\s@]{0,80}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s"'`<>@\\]{1,100})(?=@(?!sha\d{3}:)[\w.-]{1,253}(?:[:/?\s"'\\]|$))/g;
-/** A token in place of the user name. */
+/** Builds a pattern for a token in place of the user name. */
 const urlToken = (): RegExp => /(:\/\/)(?=[A-Za-z_-]{0,60}\d)[\w-]{20,}(?=@)/g;
 const URL_SIGN = '://[^\\s"\'`<>@\\\\]{1,300}@';
 
 /**
- * A line of `.pgpass`: host, port, database, user, password. With a port other than PostgreSQL's,
+ * Builds a pattern for a line of `.pgpass`: host, port, database, user, password. With a port other than PostgreSQL's,
  * the password must contain more than letters, since logs may have similar lines.
  */
 const pgpass = (): RegExp => {
@@ -35,7 +35,7 @@ const pgpass = (): RegExp => {
   );
 };
 
-/** A line of `kubeadm token`, which has no name next to it. */
+/** Builds a pattern for a `kubeadm` token alone at the start of a line, without a name before it. */
 const kubeadmToken = (): RegExp =>
   new RegExp(
     `(${LINE_START})(?=[a-z]{0,5}\\d)[a-z0-9]{6}\\.(?=[a-z]{0,15}\\d)(?=\\d{0,15}[a-z])[a-z0-9]{16}${WORD_END}`,

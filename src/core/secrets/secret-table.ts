@@ -1,27 +1,27 @@
 /*
- * Credentials that carry the sign of the service that issues them, one row for each kind. To add a
- * service, add a row: both the masking and the pre-check are built from the rows.
+ * Kinds of credentials that have a sign of the service that issues them, such as `ghp_`. Each kind is one row, from
+ * which both the masking and the quick search before it are built.
  */
 
-/** One kind of credential. Its sign stays visible, so that a reader can tell what it was. */
+/** One kind of credential. Masking keeps its sign, so that a reader can tell what it was. */
 interface Shape {
-  /** The service that issues it. */
+  /** The service that issues the credential. */
   readonly origin: string;
   /** The sign, as the source of a pattern. */
   readonly prefix: string;
   /** The characters of the secret part after the sign, as a character class. */
   readonly body: string;
-  /** The shortest secret part that counts. */
+  /** The length of the shortest secret part that counts. */
   readonly least: number;
 }
 
 /** A credential that begins with its sign. */
 export interface PrefixShape extends Shape {
-  /** The sign is short or common: it must not be preceded by part of a longer name or path. */
+  /** Set if the sign is short or common. It must then not be inside a longer name or path. */
   readonly alone?: true;
-  /** The sign could begin a name: the rest must mix digits, lower and upper case. */
+  /** Set if the sign could also begin a name. The secret part must then mix digits, lower and upper case. */
   readonly mixed?: true;
-  /** The secret part has exactly this length; a longer text is something else. */
+  /** Set if the secret part has exactly the length `least`. A longer text is something else. */
   readonly exact?: true;
 }
 
@@ -42,10 +42,10 @@ const HEX = '[0-9a-f]';
 const UPPER = '[A-Z0-9]';
 const LOWER = '[a-z0-9]';
 const UUID = '[0-9a-f-]';
-/** Matches nothing: the sign is the end. */
+/** Matches nothing, for a credential that ends with its sign. */
 const NONE = '[^\\s\\S]';
 
-/** If one sign begins another, the longer one comes first. */
+/** Credentials that begin with their sign. If one sign begins with another sign, the longer one comes first. */
 export const PREFIX_SHAPES: readonly PrefixShape[] = [
   // Models.
   { origin: 'Anthropic', prefix: 'sk-ant-[a-z]{2,8}\\d\\d-', body: WORD, least: 6 },
@@ -251,6 +251,7 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   { origin: 'Typeform', prefix: 'tfp_', body: WORD, least: 40 },
 ];
 
+/** Credentials that have their sign in the middle or at the end. */
 export const INNER_SHAPES: readonly InnerShape[] = [
   { origin: 'Azure', lead: '[A-Za-z0-9_~.-]{3}', prefix: '\\dQ~', body: '[\\w~.-]', least: 31 },
   { origin: 'Terraform', lead: `${PLAIN}{14}`, prefix: '\\.atlasv1\\.', body: WORD, least: 40 },

@@ -12,14 +12,14 @@ const maskShapes = wordMasker(SHAPE_RULES);
 const maskPlaces = joinRules([...INNER_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
 const maskNamed = joinRules([...HEADER_RULES, ...FLAG_RULES, ASSIGNMENTS], 'i');
 
-/** A shorter text cannot contain a credential. In code units. */
+/** The length of the shortest text that can contain a credential, in code units. */
 const SHORTEST = 8;
 
 /**
- * Masks everything that looks like a credential, and keeps enough to tell which kind it was:
- * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Idempotent. It also recognises credentials
- * with colours or invisible characters in them; those are removed from a text in which it masks
- * anything. Mask a text before cutting it: half a secret may not be recognised.
+ * Masks everything that looks like a credential, but keeps enough to tell which kind it was:
+ * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. A second call changes nothing. Credentials with colour codes or
+ * invisible characters inside are recognised, too; if anything is masked, all such characters are removed from the
+ * text. A text must be masked before it is cut, since half a secret may not be recognised.
  */
 export function maskSecrets(text: string): string {
   if (text.length < SHORTEST) return text;
@@ -28,20 +28,20 @@ export function maskSecrets(text: string): string {
   return masked === plain ? text : masked;
 }
 
-/** A line of a private key or another base64 secret, as opposed to a hash or a name. */
+/** Matches a line of a private key or another base64 secret, but not a hash or a name. */
 const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
 
-/** Masks one line of a longer text. A line that may belong to a private key is masked as a whole. */
+/** Masks the credentials in one line of a longer text. A line that may belong to a private key is masked as a whole. */
 export function maskLine(line: string): string {
   return KEY_LINE.test(withoutControls(line).trim()) ? MASK : maskSecrets(line);
 }
 
-/** Masks several lines of a longer text, each as `maskLine` does. */
+/** Masks the credentials in several lines of a longer text, in each line as `maskLine` does. */
 export function maskLines(text: string): string {
   return maskSecrets(text).split('\n').map(maskLine).join('\n');
 }
 
-/** Masks every string in plain JSON data; the name of a field can also mark its value as a credential. */
+/** Masks the credentials in all strings of plain JSON data. The name of a field can mark its value as a credential. */
 export function maskDeep<T>(value: T): T {
   // The type stays the same: strings remain strings, lists lists, and records keep their keys.
   return masked(value) as T;
@@ -56,7 +56,8 @@ function masked(value: unknown): unknown {
   });
 }
 
-/** How much a preview reads: far more than it shows, so that no credential is cut before it is masked. */
+/** How much of a text a preview reads: far more than it shows, so that no credential is cut before it is masked. */
+
 const LOOKED_AT = 8_000;
 
 /**

@@ -1,8 +1,8 @@
 import { isObject } from '../text/is-object.ts';
 
 /**
- * Returns a number that is the same for the same call: tool and input, in any order of the fields. Of a shell tool only
- * the command and its folder count, with the white space of the command folded: an agent describes a command in new
+ * Returns a number that is the same for calls of the same tool with the same input, in any order of the fields. For a
+ * shell tool, only the command (with its white space folded) and the folder count: agents describe a command in new
  * words each time.
  */
 export function callKey(tool: string, input: Readonly<Record<string, unknown>> | null): number {
@@ -12,19 +12,19 @@ export function callKey(tool: string, input: Readonly<Record<string, unknown>> |
   return hashOf(JSON.stringify([tool, what], inOrder));
 }
 
-/** The tools that run a shell command, by the names that agents use. Of other tools `command` may be a verb. */
+/** Matches the names of tools that run shell commands. In other tools, the field `command` can mean something else. */
 const SHELL = /sh$|shell|^command_execution$/i;
 
-/** The fields in which shell tools name the folder of a command. */
+/** The input fields in which shell tools name the folder of a command. */
 const FOLDERS = ['directory', 'dir_path', 'workdir', 'cwd'] as const;
 
-/** White space at an end, two of it, or another one than a space. */
+/** Matches white space at either end, two white-space characters in a row, or one that is not a space. */
 const IS_UNFOLDED = /^\s|\s\s|[^\S ]|\s$/;
 
 function shellCommand(tool: string, input: Readonly<Record<string, unknown>>): string | null {
   const { command } = input;
   if (typeof command !== 'string' || !SHELL.test(tool)) return null;
-  // Nearly no command needs it, and there may be thousands of them.
+  // Hardly any command has white space to fold, and there may be thousands of commands.
   return IS_UNFOLDED.test(command) ? command.replace(/\s+/g, ' ').trim() : command;
 }
 
@@ -33,7 +33,7 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Returns 53 bits, which are all that a whole number can have: the text itself may be large, and is not kept. */
+/** Returns a hash of 53 bits, the most that a number can hold. It is kept instead of the text, which may be large. */
 function hashOf(text: string): number {
   let low = 0x2c1b3c6d;
   let high = 0x297a2d39;
@@ -45,7 +45,7 @@ function hashOf(text: string): number {
   return (mixed(high) & 0x1fffff) * 2 ** 32 + mixed(low);
 }
 
-/** Spreads every bit of a half over all of its bits. */
+/** Mixes the 32 bits of one half of the hash, so that each bit influences all others. */
 function mixed(half: number): number {
   let bits = Math.imul(half ^ (half >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);

@@ -1,25 +1,31 @@
-/** How long a claim holds without a beat, unless `ralph fleet init --lease` says otherwise. Milliseconds. */
+/**
+ * How long a worker's claim on a task lasts without a beat, its sign of life, unless `ralph fleet init --lease` sets
+ * another time. In milliseconds.
+ */
 export const DEFAULT_LEASE_MS = 2 * 60_000;
 
-/** An agent is started only while the last beat is younger than this share of the lease. */
+/** An agent is only started if the last beat is younger than this share of the lease. */
 export const START_WITHIN = 0.5;
 
-/** Without a beat for this share of the lease, the guard kills what runs. */
+/** If there is no beat for this share of the lease, the worker's guard kills the running processes. */
 export const KILL_AFTER = 0.8;
 
-/** After this many claims in which no agent came to its end, a task is taken to kill its workers. */
+/** After this many lost claims in a row in which no agent ended, ralph assumes that the task kills its workers. */
 export const CLAIMS_AT_MOST = 5;
 
 /**
- * Whether a task that is claimed for the `claims`th time in a row fails if this claim is lost, too. Its worker runs it
- * alone: a task that was only beside one that kills its workers must not fail with it, nor take others with it.
+ * Whether a task fails if this claim, the `claims`th in a row, is lost, too. The worker then runs the task alone, so
+ * that no other task is lost with it, and it does not fail because of another task that kills the worker.
  */
 export function isLastClaim(claims: number): boolean {
   return claims === CLAIMS_AT_MOST;
 }
 
-/** A leg is handed over after the iteration in which it gets this old: a job of the engine lives for a day. Milliseconds. */
+/**
+ * A leg, one worker's run of a task, ends after the iteration in which it becomes this old, and the task is handed
+ * over: a job of the queue must not last a day. In milliseconds.
+ */
 export const LONGEST_LEG_MS = 22 * 3_600_000;
 
-/** A wait that is longer than this parks the leg. */
+/** If a task has to wait longer than this, in milliseconds, its leg ends and the task is parked. */
 export const WAIT_IN_PLACE_MS = 60_000;

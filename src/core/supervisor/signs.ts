@@ -5,7 +5,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { SignLimits } from './supervisor.ts';
 
 interface SignRow {
-  /** The setting that limits it. */
+  /** The setting that limits the sign. */
   readonly setting:
     | 'sameFailingLimit'
     | 'sameCallLimit'
@@ -13,13 +13,13 @@ interface SignRow {
     | 'maxIterationTokens'
     | 'maxSubagents'
     | 'maxCost';
-  /** What an agent has to tell while it works. */
+  /** What an agent has to report while it works for the sign to be noticed. */
   readonly needs: Told;
-  /** Whether it is told before the iteration is ended. */
+  /** Whether the sign is reported before it ends the iteration. */
   readonly isToldFirst: boolean;
 }
 
-/** Every sign, and how it is limited. Their words are in `core/agent/sign.ts`. */
+/** All signs that an iteration goes wrong, and their limits. Their descriptions are in `core/agent/sign.ts`. */
 export const SIGNS: Readonly<Record<SignName, SignRow>> = {
   'same-failing-call': { setting: 'sameFailingLimit', needs: 'calls', isToldFirst: true },
   'same-call': { setting: 'sameCallLimit', needs: 'calls', isToldFirst: true },
@@ -29,7 +29,7 @@ export const SIGNS: Readonly<Record<SignName, SignRow>> = {
   money: { setting: 'maxCost', needs: 'cost', isToldFirst: false },
 };
 
-/** Whether the agent tells a sign while it works. */
+/** Whether the agent reports, while it works, what is needed to notice a sign. */
 export function isTold(sign: SignName, agent: AgentName): boolean {
   return AGENTS[agent].tells.includes(SIGNS[sign].needs);
 }
@@ -42,7 +42,7 @@ export function limitsOf(
   agent: AgentName,
   moneyUsd: number | null,
 ): SignLimits {
-  // Not by a copy of the settings: a policy finds its time zone only if it is read, which takes a while.
+  // The settings are not copied, since a copy would read the time zone of a policy, which is slow.
   const limit = (sign: SignName): number | null => {
     const { setting } = SIGNS[sign];
     const most = setting === 'maxCost' ? moneyUsd : settings[setting];

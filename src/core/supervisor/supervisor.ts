@@ -15,11 +15,11 @@ import { callKey } from './call-key.ts';
  *   a call was refused                                            + 1
  *   a new call worked                  0               0          0     (new: not called before)
  *
- * "Before" means since the last time that a new call worked. At a quarter of its limit a sign is told, once
- * until a new call works; at its limit the agent is cut.
+ * "Before" means since the last time that a new call worked. At a quarter of its limit a sign is reported (`told`), but
+ * only once until a new call works. At its limit the agent is ended (`cut`).
  */
 
-/** What an agent did, as its events tell it while it works. */
+/** What an agent did, according to the events that it reports while it works. */
 export type AgentDeed =
   | {
       readonly kind: 'called';
@@ -40,29 +40,29 @@ export type AgentDeed =
   | { readonly kind: 'spent'; readonly costUsd: number }
   | { readonly kind: 'sub-agent-started'; readonly id: string };
 
-/** How much of each sign is allowed in one iteration. Null turns a sign off. */
+/** The limit of each sign in one iteration. Null turns a sign off. */
 export interface SignLimits {
   readonly sameFailing: number | null;
   readonly sameCall: number | null;
   readonly refused: number | null;
   readonly tokens: number | null;
-  /** The number of sub-agents that may start; the next one is too many. */
+  /** How many sub-agents may start; the next one is too many. */
   readonly subAgents: number | null;
   /** What is left of the task's budget, in US dollars. */
   readonly moneyUsd: number | null;
 }
 
-/** What is forgotten beyond these numbers is counted from the start again; agents stay far below them. */
+/** How much is remembered. Agents stay far below these numbers; what is forgotten counts as new if it comes again. */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;
 const REMEMBERED_OPEN_CALLS = 500;
 
 const MAX_DETAIL_CHARS = 120;
-/** More is not kept of a call: credentials are masked and white space is folded before it is shortened. */
+/** How much of a call's text is kept. It is more than is shown, since masking and folding shorten it first. */
 const KEPT_CHARS = 8 * MAX_DETAIL_CHARS;
 
-/** In which era a call last failed and last worked; null for never. */
+/** The eras in which a call last failed and last worked; null for never. */
 interface PastCall {
   failedIn: number | null;
   workedIn: number | null;
@@ -72,16 +72,16 @@ const CALL_SIGNS = ['same-failing-call', 'same-call', 'refused'] as const;
 
 type CallSign = (typeof CALL_SIGNS)[number];
 
-/** What is known of the main agent or of one sub-agent. */
+/** What is known about the main agent or one sub-agent. */
 interface Agent {
   readonly calls: Map<number, PastCall>;
-  /** How many new calls have worked: what is "before" belongs to the same era. */
+  /** How many new calls have worked. Only what happened in the same era counts as "before". */
   era: number;
   readonly counts: Record<CallSign, number>;
   readonly told: Set<CallSign>;
 }
 
-/** A call without an answer. */
+/** A call that has no answer yet. */
 interface OpenCall {
   readonly agent: Agent;
   readonly past: PastCall;
@@ -90,7 +90,7 @@ interface OpenCall {
   readonly text: string;
 }
 
-/** Watches one iteration, in bounded memory. */
+/** Creates a supervisor that watches one iteration, in bounded memory. */
 export function createSupervisor(limits: SignLimits) {
   const main = newAgent();
   const subAgents = new Map<string, Agent>();
@@ -115,7 +115,7 @@ export function createSupervisor(limits: SignLimits) {
   };
 
   const readCall = ({ id, by, tool, input }: Extract<AgentDeed, { kind: 'called' }>): void => {
-    // Some agents tell a call again when they start it.
+    // Some agents report a call a second time when they start it.
     if (open.has(id)) return;
     const agent = agentOf(by);
     const key = callKey(tool, input);
@@ -177,7 +177,7 @@ export function createSupervisor(limits: SignLimits) {
   };
 
   return {
-    /** Returns the sign that a deed completes, or null. Once it has returned a cut, it returns null. */
+    /** Returns the sign that a deed brings to one of its limits, or null. After a `cut` it always returns null. */
     observe: (deed: AgentDeed): SignFound | null => {
       if (isCut) return null;
       const found = read(deed);
@@ -196,15 +196,16 @@ function newAgent(): Agent {
   };
 }
 
-/** Sets the counts back, because a new call worked. */
+/** Resets the counts because a new call worked. */
 function startEra(agent: Agent): void {
   agent.era += 1;
   for (const sign of CALL_SIGNS) agent.counts[sign] = 0;
-  // Clearing a set makes a new table, also of an empty one.
+  // Clearing a set allocates a new table, even if the set is empty.
   if (agent.told.size > 0) agent.told.clear();
 }
 
-/** Returns at which count a sign is told that ends the iteration at `limit`. */
+/** Returns the count at which a sign is reported, for a sign that ends the iteration at `limit`. */
+
 export function toldAt(limit: number): number {
   return Math.ceil(limit / 4);
 }

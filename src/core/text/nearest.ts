@@ -12,7 +12,7 @@ export function nearest(typed: string, known: readonly string[]): string | null 
   return best;
 }
 
-/** Counts the insertions, deletions, replacements and neighbour swaps between two texts. */
+/** Counts the insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

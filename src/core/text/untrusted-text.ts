@@ -1,12 +1,12 @@
 /**
- * Material is everything in the prompt that the user did not write there. It is placed between
- * fixed markers as data, and can neither include files nor close its own markers.
+ * Material is everything in the prompt that the user did not write there. It is placed between fixed markers as data,
+ * and is changed so that it can neither include files nor end the block that it is in.
  */
 
 const OPEN = '===== BEGIN DATA';
 const CLOSE = '===== END DATA =====';
 
-/** How the agent treats prompts: `claude` replaces `@path` by the contents of that file. */
+/** How the agent treats prompts. Some agents, such as `claude`, replace `@path` by the contents of that file. */
 export interface MaterialRules {
   readonly expandsAtPaths: boolean;
 }
@@ -22,7 +22,7 @@ export function materialBlock(
   return `${OPEN}: ${title} (${MEANS[kind]}) =====\n${body}\n${CLOSE}`;
 }
 
-/** How the agent should treat a block. */
+/** As what the agent should treat a block. */
 type MaterialKind = 'data' | 'work';
 
 const MEANS: Readonly<Record<MaterialKind, string>> = {
@@ -35,7 +35,7 @@ export function materialLine(text: string, rules: MaterialRules): string {
   return oneLine(disarm(text, rules), 200);
 }
 
-/** Names the first of several, each as `shown` makes it harmless, and counts the rest: `a, b and 3 more`. */
+/** Names the first of several names and counts the rest: `a, b and 3 more`. `shown` makes each name harmless. */
 export function firstFew(
   names: readonly string[],
   shown: (name: string) => string = (name) => name,
@@ -59,8 +59,8 @@ const ESCAPE_SEQUENCES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
   /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]/g;
 /**
- * Matches controls, direction marks, invisible characters that split a word, and tags (U+E0000 to
- * U+E007F), which can carry hidden text. U+200D is not matched: it joins emoji, and letters.
+ * Matches controls, direction marks, invisible characters that split a word, and tags (U+E0000 to U+E007F), which
+ * can carry hidden text. Does not match U+200D, which joins emoji and letters.
  */
 export const UNSEEN =
   '[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]|\\udb40[\\udc00-\\udc7f]';
@@ -73,8 +73,8 @@ export function withoutEscapes(text: string): string {
 }
 
 /**
- * Removes escape sequences and characters that control a terminal, change its direction or are
- * invisible. Tabs and newlines stay; every other line end becomes a newline.
+ * Removes escape sequences, and characters that control a terminal, change the direction of text or are invisible.
+ * Tabs and newlines stay; every other line end becomes a newline.
  */
 export function withoutControls(text: string): string {
   if (!CONTROL_OR_SEPARATOR.test(text)) return text;
@@ -83,7 +83,7 @@ export function withoutControls(text: string): string {
     .replace(CONTROLS, '');
 }
 
-/** Applies `withoutControls` to every string in plain JSON data, but not to the names of fields. */
+/** Applies `withoutControls` to every string in plain JSON data, except for the names of fields. */
 export function withoutControlsIn<T>(value: T): T {
   // The type stays the same: strings remain strings, lists lists, and records keep their keys.
   return cleaned(value) as T;
@@ -95,8 +95,8 @@ function cleaned(value: unknown): unknown {
 }
 
 /**
- * Puts what `make` returns in the place of each item of a list, or field of a record; the name of an item is ''. Returns
- * the value itself if nothing changes: of ten thousand tasks hardly one has a text to change.
+ * Replaces each item of a list, or each field of a record, by what `make` returns for it. Items have the name ''.
+ * Returns the value itself if nothing changes, which saves copies, since texts rarely have to be changed.
  */
 export function withFields(
   value: object,
@@ -116,18 +116,18 @@ export function withFields(
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** Puts a text on one line without control characters, at most `length` code units long. */
+/** Turns a text into one line without control characters, at most `length` code units long. */
 export function oneLine(text: string, length: number): string {
   return clip(withoutControls(text).replace(/\s+/g, ' ').trim(), length);
 }
 
-/** Cuts a text to `length` code units with an ellipsis at its end, and never inside a surrogate pair. */
+/** Cuts a longer text to `length` code units with an ellipsis at its end, but never inside a surrogate pair. */
 export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${wholeCharacters(text.slice(0, length - 1))}…`;
 }
 
-/** Returns the end of a text, at most `length` UTF-16 code units, starting at a character. */
+/** Returns the end of a text, at most `length` UTF-16 code units, without half a character at its start. */
 export function tailOf(text: string, length: number): string {
   if (text.length <= length) return text;
   const tail = text.slice(text.length - length);
