@@ -39,7 +39,7 @@ export interface Agent {
   readonly budgetFlag: string | null;
   /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
-  /** What the agent reports while it works. Only this can make ralph end an iteration early. */
+  /** What the agent reports while it works, so that ralph can end an iteration because of it. */
   readonly tells: readonly Told[];
   /** Whether an attempt without a closing report has failed. */
   readonly requiresReport: boolean;
@@ -56,9 +56,9 @@ export interface Agent {
    * Returns null if no rule can express that. Absent if the agent has no rules for single commands.
    */
   readonly commandRule?: (words: readonly string[]) => string | null;
-  /** What `--edit` means for commands if there is no `commandRule`: the end of a sentence. */
+  /** What `--edit` allows for commands if there is no `commandRule`, as the end of a sentence. */
   readonly editsAnd?: string;
-  /** Returns what is wrong with a value of `--permission-mode`, as a sentence without a subject; null if it is valid. */
+  /** Returns what is wrong with a value of `--permission-mode`, as a sentence without a subject; null if nothing is. */
   readonly permissionModeProblem?: (mode: string) => string | null;
   /** The longest prompt that the agent accepts, including what ralph adds to it; null if unknown. */
   readonly promptLimit: PromptLimit | null;
@@ -122,9 +122,9 @@ interface AgentSandbox {
   readonly fixed: readonly string[];
   /** Names in a work tree that the agent executes or trusts when it is started there. */
   readonly inTree: readonly string[];
-  /** What the agent may write in these folders, if all other names are fixed, too; null if they are not. */
+  /** The only names that the agent may write in these folders; null if it may write all except for the fixed ones. */
   readonly state: AgentState | null;
-  /** Files in the home folder that describe its login. The agent may only read them. */
+  /** Files in the home folder with data about its login. The agent may only read them. */
   readonly loginFiles: readonly string[];
 }
 

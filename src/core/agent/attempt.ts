@@ -26,11 +26,11 @@ export type CutCause =
 export type AttemptEnd =
   /** It exited by itself; or it kept running after its result, so ralph ended it but kept the result. */
   | { readonly kind: 'exited'; readonly exitCode: number }
-  /** A signal that ralph did not send ended it. */
+  /** A signal that ralph did not send ended the agent. */
   | { readonly kind: 'signalled'; readonly signal: string }
-  /** The operating system could not start it; `code` is the error code (`ENOENT`). */
+  /** The operating system could not start the agent; `code` is the error code (`ENOENT`). */
   | { readonly kind: 'not-started'; readonly code: string; readonly message: string }
-  /** ralph ended it. */
+  /** ralph ended the agent. */
   | { readonly kind: 'cut'; readonly cause: CutCause; readonly exitCode: number | null };
 
 /** The parts of the agent's result report that ralph uses. */
@@ -118,7 +118,7 @@ export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHos
 /** What the sandbox noticed while an attempt, a check or another command ran in it. */
 export interface MetInSandbox {
   readonly refused: readonly RefusedHost[];
-  /** New files that other programs may run or obey. The sandbox could not protect them before they existed. */
+  /** New files that other programs may run or obey. They did not exist before, so the sandbox could not protect them. */
   readonly planted: readonly string[];
   /** How many hosts and files the lists leave out; absent for none. */
   readonly more?: LeftOutCounts;

@@ -129,7 +129,7 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   return byExitCode ?? errored(text === '' ? `the agent reported ${report.subtype}` : text);
 }
 
-/** The HTTP status as agents and services word it in a report, such as `API Error: 401 …` or `"code": 429`. */
+/** Matches the HTTP status in a report of an agent or a service, such as `API Error: 401 …` or `"code": 429`. */
 const SERVICE_STATUS =
   /(?:(?:^|[.:;·[(][ \t]*)api error|\bunexpected status|\blast status|"code")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
 /** Any HTTP status. It counts only before the model has worked: then it can only come from the service. */

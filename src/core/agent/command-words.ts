@@ -42,7 +42,7 @@ export function readCommandFailure({
 
 const OTHER = 'another error';
 
-/** Returns the last failure with the lines after it, `OTHER` if the last error is an unknown one, or null for no error. */
+/** Returns the last failure with the lines after it, `OTHER` if the last error is unknown, or null for no error. */
 function lastCause(lines: readonly string[]): CommandFailure | typeof OTHER | null {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  */
 const RESET_GRACE_MS = 10 * MINUTE_MS;
 
-/** A date without a year that is further back than this belongs to next year. */
+/** How far in the past a date without a year may be. If it is further back, the date in the next year is meant. */
 const DATE_GRACE_MS = DAY_MS;
 
 /**
@@ -62,7 +62,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Matches time zone names that mean one zone. Other abbreviations stand for several zones, and the runtime
+ * Matches names that mean a single time zone. Other abbreviations can mean several zones, and the runtime
  * picks one of them: `BST` becomes Bangladesh.
  */
 const ZONE_NAME =

@@ -29,7 +29,6 @@ export interface ToldFailure {
 }
 
 /** Returns the failure that a text names according to the first wording that matches, or null. */
-
 export function failureIn(
   text: string,
   wordings: readonly Wording[],

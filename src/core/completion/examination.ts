@@ -87,7 +87,7 @@ export interface RewrittenFile {
 /** The files and programs that decide the checks of a claim (deciders), compared with the start. */
 export interface DecidersSeen {
   readonly bent: readonly ChangedDecider[];
-  /** Whether there were deciders at the start. If not, the present ones are the task's own work. */
+  /** Whether there were deciders at the start. If not, the present deciders are the task's own work. */
   readonly stood: boolean;
   /** Test files that existed at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
@@ -99,7 +99,7 @@ export interface DecidersSeen {
   readonly touchedTests: number | null;
   /** Files that checks rewrote, for this claim or earlier ones, and that are still as the checks left them. */
   readonly rewritten: readonly RewrittenFile[];
-  /** Hash of the claimed tree after the checks; null if there is no snapshot of it, so it cannot be checked elsewhere. */
+  /** Hash of the claimed tree after the checks; null without a snapshot, so the tree cannot be checked elsewhere. */
   readonly tree: string | null;
   /** The path of the program that each command runs on this machine, by the command. */
   readonly programs: Readonly<Record<string, string>>;

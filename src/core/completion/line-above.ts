@@ -19,7 +19,7 @@ import {
  * - `unstopped`: the line directly above has no full stop, but does not look like the first half of a
  *   wrapped sentence either: it has few words (`All tests pass`), or is too long to have been wrapped.
  * - `unfinished`: a paragraph ends without a full stop, even if a blank line follows; or the text points at
- *   what stands below it, or is a list of what is to be done.
+ *   the text below it, or is a list of things to do.
  * - `open`: the statement's line may continue it: an announcement (`I will end with:`), a question, a
  *   wrapped sentence, a list of states, a dialogue.
  */

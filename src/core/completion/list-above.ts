@@ -23,7 +23,7 @@ export function lastItem(text: string): string | null {
     : [first.slice(mark.length), ...lines.slice(start + 1)].join('\n');
 }
 
-/** Returns the title of the list at the end of the text: the line above it, if that is a heading or no full sentence. */
+/** Returns the title of the list at the end of the text: the line above it if that is a heading or no full sentence. */
 export function titleOfList(text: string): string {
   const isInList = (line: string) => isListMarked(line) || isFurther(line);
   const title = text.split('\n').findLast((line) => /\S/.test(line) && !isInList(line)) ?? '';

@@ -34,7 +34,7 @@ export type PromiseVerdict =
         | 'closing-sentence'
         /** The text before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
         | 'after-open-sentence'
-        /** Below a paragraph that may not be finished, or that points at what stands below it. */
+        /** Below a paragraph that may not be finished, or that points at the text below it. */
         | 'below-open-paragraph'
         /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
         | 'shared-line'

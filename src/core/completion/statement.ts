@@ -18,7 +18,7 @@ export type Placement =
       readonly kind: 'closing';
       readonly isLast: boolean;
       readonly behind: Exclude<SentenceEnd, 'none'>;
-      /** Whether the sentence is a list item, or quotes somebody after a colon or in a quotation. */
+      /** Whether the sentence is a list item, or may quote a speaker after a colon or in quotation marks. */
       readonly isListed: boolean;
     }
   /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
@@ -110,7 +110,7 @@ const LISTED =
 const LINE_BREAKS = /(?:\s*<br\s*\/?>)+$/i;
 /** Matches a text that is only a bullet, a number or a letter of a list. */
 const MARKER = /^[\s*_]*(?:[-+•‣◦]|(?:\d{1,9}|\p{L})\.)?[\s*_]*$/u;
-/** Matches what must not be right before a statement: a sign of a quotation or of code, a question, `…`, a removed echo. */
+/** Matches what must not come right before a statement: a sign of a quotation or of code, a question, `…`, an echo. */
 const LEADS_ELSEWHERE = /(?:['‹{【`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
 
 /** Whether the text before a statement on its line allows the statement: it denies nothing, and quotes nothing. */

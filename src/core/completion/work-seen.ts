@@ -4,7 +4,6 @@ import type { ProgressSigns } from './sightings.ts';
 /** Signs from all iterations of a task that its agent has worked at all. */
 export interface WorkSeen {
   /** Whether anything except the plan changed in the work tree; null if unknown. */
-
   readonly changed: boolean | null;
   /** Whether a tool of the agent was allowed to run. */
   readonly usedTools: boolean;

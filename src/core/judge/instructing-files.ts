@@ -19,8 +19,8 @@ export function isInstructing(path: string): boolean {
 }
 
 /**
- * Returns the changes to a claimed tree that make the files which instruct an agent the same as at the start: by path,
- * the entry at the start, or null for a new file that has to be removed.
+ * Returns the changes that give a claimed tree the instruction files of the start. The map has the entry at the start
+ * by path; the entry is null for a new file, which has to be removed.
  */
 export function instructionsOfStart<Entry>(
   start: ReadonlyMap<string, Entry>,

@@ -41,7 +41,7 @@ export interface JudgeVerdict {
   /** Why there is no verdict, as a clause such as `codex gave no verdict`; null if there is one. */
   readonly why: string | null;
   readonly criteria: readonly JudgedCriterion[];
-  /** What it cost to judge this tree, in US dollars. */
+  /** The cost of judging this tree, in US dollars. */
   readonly cost_usd: number;
 }
 

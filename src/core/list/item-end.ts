@@ -8,8 +8,7 @@ type ItemEnd =
   | 'done'
   /** The task ended because of the item: the item waits for a person, and the list goes on. */
   | 'blocked'
-  /** The next item would fail in the same way, or a person stopped this one: the run ends, and the next run retries it. */
-
+  /** The next item would fail in the same way, or a person holds this one: the run ends, and the next one continues. */
   | 'ends-list';
 
 /** Failures that the text of an item causes. */
@@ -23,7 +22,7 @@ export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd
     verdict === 'failed' ||
     (status === 'budget_spent' && exitReason === 'budget') ||
     (status === 'failed' && exitReason !== null && OF_ITEM.includes(exitReason));
-  // This includes a task whose driver was killed too often: it has an ending of its own.
+  // A task whose driver was killed too often has an ending of its own with the verdict `failed`, so it is blocked.
   return isOfItem ? 'blocked' : 'ends-list';
 }
 

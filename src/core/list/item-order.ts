@@ -47,7 +47,7 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
     // An item of a later lane has to wait until the items above it are done.
     if (lane !== null && item.lane !== lane) break;
     lane = item.lane;
-    // Of equal priorities, the earlier place counts.
+    // Among items of equal priority, the first one in the file is started.
     if (!isAtWork && (first === null || item.priority < first.priority)) first = item;
   }
   return first;
@@ -57,7 +57,7 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
 export function startOrder(items: readonly ListItem[], facts: OrderFacts): readonly string[] {
   const left = itemStands(items, facts)
     .filter(({ item, state }) => (state === 'ready' || state === 'waiting') && isMeant(item, facts))
-    // Of equal priorities, the earlier place counts.
+    // Among items of equal priority, the order of the file stays.
     .sort(({ item: { priority: one } }, { item: { priority: other } }) =>
       one === other ? 0 : one - other,
     );

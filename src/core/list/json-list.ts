@@ -53,7 +53,7 @@ export function readJsonList(
     : itemsOf(file, text, found.nodes, found.place, needsMark);
 }
 
-/** Reads a list in JSON lines: one object a line, each with a title. */
+/** Reads a list in JSON lines: one object per line, each with a title. */
 export function readJsonLines(file: string, text: string): ReadList {
   const nodes: JsonNode[] = [];
   let line = 0;

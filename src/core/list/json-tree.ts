@@ -31,7 +31,7 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** An error in a JSON text: what is expected at which place. */
+/** An error in a JSON text: `expected` says what should be at the index `at`. */
 export interface JsonMistake {
   readonly expected: string;
   readonly at: number;

@@ -29,10 +29,10 @@ export function nameAsJson(kept = '{}'): string {
 }
 
 /**
- * Adds to a printed list what ralph knows about its items. Items that ralph has done are marked as done, even if the
- * source does not know it. Items that the source prints no longer are added again. Such an item is wanted if ralph has
- * done it and it was `seen` in this run, or if ralph's claim may have hidden it (`claimsHide`) and ralph has not
- * finished it. Otherwise, a person has withdrawn it.
+ * Adds what ralph knows about the items to a list that a command (its source) has printed. Items that ralph has done
+ * are marked as done, even if the source does not know it. Items that the source no longer prints are added again.
+ * Such an item is wanted if ralph has done it and it was `seen` in this run, or if ralph's claim may have hidden it
+ * (`claimsHide`) and ralph has not finished it. Otherwise, a person has withdrawn it.
  */
 export function withRecords(
   list: TaskList,

@@ -38,7 +38,7 @@ export interface ListItem {
   readonly checks: readonly string[];
   /** When the item was made or last put on the list; null if the list does not say it. */
   readonly createdAt: string | null;
-  /** Whether the item counts; false outside of the wanted sections. */
+  /** Whether the item may be worked on; false outside of the wanted sections. */
   readonly isWanted: boolean;
   readonly marks: readonly DoneMark[];
   /** The edits that mark the item as done; empty if it is done. */

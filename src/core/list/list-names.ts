@@ -3,5 +3,5 @@ export function isListName(file: string): boolean {
   return /\.jsonl?$/i.test(file) || /(?:^|[/\\])(?:@?fix_plan|tasks|todo|plan)\.md$/i.test(file);
 }
 
-/** Flags with which other programs like ralph name a list. */
+/** Flags that name a list in other programs that run agents. */
 export const LIST_FLAGS: readonly string[] = ['--list', '--prd'];

@@ -94,7 +94,7 @@ export function checkName(
   return shown === run ? run : `${shown} (${run})`;
 }
 
-/** Says how checks failed, as the end of a sentence. */
+/** Says which checks failed and how, as the end of a sentence. */
 export function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
   const each = failed.map((result) => {
     const after = materialLine(afterFailure(result), rules);
@@ -105,7 +105,7 @@ export function describeFailedChecks(failed: readonly CheckResult[], rules: Mate
   return `${what} failed: ${each.join('; ')}.${where}`;
 }
 
-/** Says how a command failed, as a predicate. */
+/** Says how a command failed, as the end of a clause: `exited with 1`. */
 export function describeFailure({ timedOut, exitCode }: CommandResult): string {
   return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
 }

@@ -73,7 +73,7 @@ function contextBlock(policy: Policy, carry: Handover): string | null {
 }
 
 function reminder(policy: Policy, carry: Handover): string {
-  // An agent that is to check its claim must not be told to continue in the same prompt.
+  // An agent that has to check its claim must not be told in the same prompt to continue working.
   const mustCheck = carry.missing.some(
     (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
   );

@@ -238,7 +238,7 @@ function isPlaceholder(value: string): boolean {
   );
 }
 
-/** Matches a word that describes a value, so it is no credential itself. */
+/** Matches a word that describes a value, or that is too common to be a credential. */
 const TYPE_WORDS =
   /^(?:string|text|str|number|boolean|bool|any|unknown|object|required|optional|password|passwort|passwd|passphrase|secret|token|key|empty|missing|invalid|wrong|hidden|type|name|value|test|pass|passed|fail|failed|yes|no|ok|on|off)$/i;
 

@@ -11,7 +11,7 @@ const WORD_END = '(?![^\\s"\'\\\\])';
 /** Builds a pattern for the password between `://user:` and `@`. Template variables do not match. */
 const urlPassword = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#\\]*:)(?!\d{1,5}[/?#]|[^\s/@]{0,40}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s/"'`<>?\\]+)(?=@(?!sha\d{3}:))/g;
-/** Builds a pattern for a password with an unescaped slash. The name before it must have no dot, or it may be a host. */
+/** Builds a pattern for a password with an unescaped slash. The part before it must have no dot, unlike a host. */
 const urlPasswordWithSlash = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#.\\]{0,64}:)(?!\d{1,5}[/?#]|[^\s@]{0,80}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s"'`<>@\\]{1,100})(?=@(?!sha\d{3}:)[\w.-]{1,253}(?:[:/?\s"'\\]|$))/g;
 /** Builds a pattern for a token in place of the user name. */

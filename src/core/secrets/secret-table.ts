@@ -47,7 +47,7 @@ const NONE = '[^\\s\\S]';
 
 /** Credentials that begin with their sign. If one sign begins with another sign, the longer one comes first. */
 export const PREFIX_SHAPES: readonly PrefixShape[] = [
-  // Models.
+  // Services for language models.
   { origin: 'Anthropic', prefix: 'sk-ant-[a-z]{2,8}\\d\\d-', body: WORD, least: 6 },
   { origin: 'Anthropic', prefix: 'sk-ant-', body: WORD, least: 24 },
   { origin: 'OpenAI', prefix: 'sk-(?:proj|svcacct|admin|None)-', body: WORD, least: 16 },
@@ -74,7 +74,7 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   { origin: 'Pinecone', prefix: 'pcsk_', body: NAME, least: 40 },
   { origin: 'Hugging Face', prefix: 'hf_', body: PLAIN, least: 24 },
   { origin: 'Hugging Face', prefix: 'api_org_', body: PLAIN, least: 30 },
-  // Code.
+  // Code hosting and tools for developers.
   { origin: 'GitHub', prefix: 'gh[pousr]_', body: NAME, least: 20 },
   { origin: 'GitHub', prefix: 'github_pat_', body: NAME, least: 16 },
   {

@@ -43,7 +43,7 @@ export function maskLines(text: string): string {
 
 /** Masks the credentials in all strings of plain JSON data. The name of a field can mark its value as a credential. */
 export function maskDeep<T>(value: T): T {
-  // The type stays the same: strings remain strings, lists lists, and records keep their keys.
+  // The cast is safe: strings remain strings, lists remain lists, and records keep their keys.
   return masked(value) as T;
 }
 
@@ -57,7 +57,6 @@ function masked(value: unknown): unknown {
 }
 
 /** How much of a text a preview reads: far more than it shows, so that no credential is cut before it is masked. */
-
 const LOOKED_AT = 8_000;
 
 /**

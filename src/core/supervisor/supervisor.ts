@@ -205,7 +205,6 @@ function startEra(agent: Agent): void {
 }
 
 /** Returns the count at which a sign is reported, for a sign that ends the iteration at `limit`. */
-
 export function toldAt(limit: number): number {
   return Math.ceil(limit / 4);
 }

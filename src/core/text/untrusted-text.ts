@@ -85,7 +85,7 @@ export function withoutControls(text: string): string {
 
 /** Applies `withoutControls` to every string in plain JSON data, except for the names of fields. */
 export function withoutControlsIn<T>(value: T): T {
-  // The type stays the same: strings remain strings, lists lists, and records keep their keys.
+  // The cast is safe: strings remain strings, lists remain lists, and records keep their keys.
   return cleaned(value) as T;
 }
 
@@ -112,7 +112,7 @@ export function withFields(
     const made = make(fields[name], name);
     if (made !== fields[name]) changed.push([name, made]);
   }
-  // A field may be called `__proto__`, which cannot be assigned.
+  // `Object.fromEntries` keeps even a field named `__proto__`, which an assignment would lose.
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 

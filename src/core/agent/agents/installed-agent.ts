@@ -16,10 +16,10 @@ const SETTINGS: readonly AgentSetting[] = [
   'askBack',
 ];
 
-/** The settings that only some of these agents support. */
+/** The settings that only some agents from npm support. */
 const OF_SOME: readonly AgentSetting[] = ['allowedTools', 'maxCost', 'maxCostPerDay', 'maxUsage'];
 
-/** Values that most of these agents share, so a row may leave them out. */
+/** Values that most agents from npm share, so a row may leave them out. */
 const USUAL = {
   budgetFlag: null,
   expandsAtPaths: false,

@@ -15,7 +15,7 @@ export const qwen: Agent = installedAgent({
   permissionsNotice:
     'qwen runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --edit, --allowed-tools or --dangerously-skip-permissions to allow them.',
   readOnlyModes: ['plan'],
-  // Every rule of qwen also allows further words behind the command, so a single word gets no rule.
+  // A rule of qwen always allows further words after the command, so a command of a single word gets no rule.
   commandRule: (words) => (words.length > 1 ? `run_shell_command(${words.join(' ')})` : null),
   judging: {
     instructedBy: ['QWEN.md', '.qwen'],

@@ -121,7 +121,7 @@ function startTestsPass(view: FindingsView): boolean {
   });
 }
 
-/** Returns the failure of the old exam, or else of the tests of the start; null if neither failed. */
+/** Returns how the old exam failed, or, if there was none, the run with the tests of the start. Null for no failure. */
 export function failedExamOf(
   view: FindingsView,
 ): Extract<OldExamAnswer, { kind: 'failed' }> | null {
@@ -203,7 +203,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // A ticked item of a list has to stand for a change, so commands that the agent ran do not count as work.
+  // A list records a ticked item as done. So an item needs a change: commands that the agent ran do not count as work.
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }

@@ -44,7 +44,6 @@ function describeFailed(failed: readonly CheckResult[]): string {
 }
 
 /** Returns a clause with further facts about a failed check, to follow the words on how it ended; empty for none. */
-
 export function afterFailure({ verdict, failures, tests, inTheWay }: CheckResult): string {
   const tested =
     verdict === 'failed-tests' ? `, although ${failedOf(failures ?? 0, tests)} failed` : '';

@@ -11,7 +11,7 @@ export interface ClaimFinding {
   readonly found: Finding;
   /** Whether the finding holds the claim, so that the task goes on. */
   readonly held: boolean;
-  /** Whether the claim counts as unproven because of the finding. Passing the checks as of the start can settle that. */
+  /** Whether the finding makes the claim unproven. It may not, if the checks pass with their files of the start. */
   readonly isOpen: boolean;
 }
 

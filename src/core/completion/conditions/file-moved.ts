@@ -1,6 +1,6 @@
 import type { Condition } from './condition.ts';
 
-/** The agent moves the watched file to the done folder. */
+/** Holds if the agent has moved the watched file to the done folder. */
 export const FILE_MOVED: Condition = {
   kind: 'file-moved',
   settings: ['watchFile'],

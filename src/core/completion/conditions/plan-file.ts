@@ -1,7 +1,7 @@
 import { isPlanDone } from '../plan-file.ts';
 import type { Condition } from './condition.ts';
 
-/** Every box in a plan is ticked. */
+/** Holds if every box in the plan is ticked. */
 export const PLAN_FILE: Condition = {
   kind: 'plan-file',
   settings: ['planFile'],

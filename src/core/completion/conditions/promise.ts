@@ -1,6 +1,6 @@
 import type { Condition } from './condition.ts';
 
-/** The agent states the promise in its final message. */
+/** Holds if the agent states the promise in its final message. */
 export const PROMISE: Condition = {
   kind: 'promise',
   settings: ['promise'],

@@ -1,6 +1,6 @@
 import { type Condition, quotedPhrases } from './condition.ts';
 
-/** The agent states the same phrase in two iterations in a row. */
+/** Holds if the agent states one of the signal phrases in two iterations in a row. */
 export const SIGNAL: Condition = {
   kind: 'signal',
   settings: ['signal'],

@@ -1,6 +1,6 @@
 import { type Condition, commandSucceeded } from './condition.ts';
 
-/** The user's command succeeds. */
+/** Holds if the user's command succeeds. */
 export const UNTIL: Condition = {
   kind: 'until',
   settings: ['until'],
