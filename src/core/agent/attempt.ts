@@ -118,7 +118,7 @@ export function sumRefused(refused: readonly RefusedHost[]): readonly RefusedHos
 /** What the sandbox noticed while an attempt, a check or another command ran in it. */
 export interface MetInSandbox {
   readonly refused: readonly RefusedHost[];
-  /** New files that other programs may run or obey. They did not exist before, so the sandbox could not protect them. */
+  /** New files that other programs may run or obey. The sandbox could not protect them before they existed. */
   readonly planted: readonly string[];
   /** How many hosts and files the lists leave out; absent for none. */
   readonly more?: LeftOutCounts;

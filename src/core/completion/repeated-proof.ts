@@ -32,7 +32,7 @@ export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly 
   );
 }
 
-/** Returns the parts of the checks' results that may excuse known failures again. */
+/** Turns the checks of a proof into results at the start of a task, so that they excuse the known failures again. */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
   return checks.map(({ name, command, exit_code: exitCode, tests, ...check }) => ({
     ...{ name, command, exitCode, tests, failed: check.known_failures },

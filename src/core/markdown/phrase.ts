@@ -17,7 +17,7 @@ export const REPLACEMENT_CHARACTERS = {
   veil: '\uE010',
 };
 
-/** Removes escape sequences and control characters, and replaces `REPLACEMENT_CHARACTERS`. Line ends become LF. */
+/** Removes escapes, control characters and `REPLACEMENT_CHARACTERS` except for the veil. Line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }

@@ -75,7 +75,7 @@ export function storedPolicy(task: TaskState, { settings, sources }: SourcedSett
   );
 }
 
-/** Returns the settings in a state file. A task whose state another program wrote has no other settings. */
+/** Returns the settings in a state file. If another program wrote the state, these are the task's only settings. */
 export function settingsIn(task: TaskState): Partial<Settings> {
   return {
     maxIterations: task.max_iterations,

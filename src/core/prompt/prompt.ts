@@ -38,7 +38,7 @@ export function promptTexts(
     texts.push(...unprovenHints(policy, toldHints(policy, carry)));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
-    // A person has approved the start of the task, or a hint arrived before a retry of the first iteration.
+    // Even the first prompt can have news: a person has approved the start, or a hint arrived before a retry.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
     const hints = toldHints(policy, carry);
     const said = [

@@ -46,7 +46,7 @@ const passwordFlag = (): RegExp => {
   return new RegExp(`(${flag}${GAP})${ARGUMENT}`, 'gi');
 };
 
-/** The signs of these rules are case-sensitive. */
+/** Rules whose signs are case-sensitive, so they are joined without the flag `i`. */
 export const COMMAND_RULES: readonly MaskRule[] = [
   replacing(
     ['[ "\',]-[paw]'],
@@ -73,7 +73,7 @@ export const COMMAND_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** The signs of these rules ignore case. */
+/** Rules whose signs match in any case, so they are joined with the flag `i`. */
 export const FLAG_RULES: readonly MaskRule[] = [
   replacing(
     ['--[\\w-]{0,80}(?:pass|pwd|token|secret|credentials|key)'],
