@@ -67,10 +67,7 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   return isShort || mayBeCut || hasNoVowel || isClipped || isBracketed ? 'possible' : 'certain';
 }
 
-/**
- * Decides whether a full stop after a single letter ends a sentence. The `B` of `plan B.` ends one; the `g` of `e. g.`
- * and the `C` of `A. tests B. docs C.` do not.
- */
+/** As `endOfWord`, for one letter: `plan B.` ends a sentence; `e. g.` and the `C.` of `A. tests B. docs C.` do not. */
 function endOfLetter(letter: string, wordBefore: string, said: string): SentenceEnd {
   if (/^\(?\p{L}\.$/u.test(wordBefore)) return 'none';
   const isName = /^\p{Lu}$/u.test(letter) && /^[\p{L}\p{M}]{2,}$/u.test(wordBefore);

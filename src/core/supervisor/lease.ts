@@ -1,7 +1,4 @@
-/**
- * How long a worker's claim on a task lasts without a beat, its sign of life, unless `ralph fleet init --lease` sets
- * another time. In milliseconds.
- */
+/** How long a worker's claim lasts without a beat (a sign of life), in ms. `ralph fleet init --lease` can change it. */
 export const DEFAULT_LEASE_MS = 2 * 60_000;
 
 /** An agent is only started if the last beat is younger than this share of the lease. */
@@ -21,10 +18,7 @@ export function isLastClaim(claims: number): boolean {
   return claims === CLAIMS_AT_MOST;
 }
 
-/**
- * A leg, one worker's run of a task, ends after the iteration in which it becomes this old, and the task is handed
- * over: a job of the queue must not last a day. In milliseconds.
- */
+/** After how many ms a leg (one worker's run of a task) hands the task over, since a job must not last a day. */
 export const LONGEST_LEG_MS = 22 * 3_600_000;
 
 /** If a task has to wait longer than this, in milliseconds, its leg ends and the task is parked. */

@@ -251,10 +251,7 @@ function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): s
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 
-/**
- * Finds checks that passed now but failed on the same tree before. They do not hold the claim, since the task may
- * have been to fix something outside the tree.
- */
+/** Finds checks that failed before on the same tree. They hold no claim: the cause may have been outside the tree. */
 function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
   return checks.flatMap(({ name, failedIn, verdict }) =>
     failedIn === undefined || verdict === 'failed'
