@@ -14,7 +14,7 @@ import {
 /** A repository, and all of git's settings in it. */
 interface ConfiguredRepository {
   readonly repository: Repository;
-  /** Null if git cannot list them, or not with their scopes (before 2.26). */
+  /** Null if git cannot list them, or cannot name their scopes (before 2.26). */
   readonly settings: ListedSettings | null;
 }
 
@@ -32,8 +32,8 @@ interface ConfiguredRequest {
 }
 
 /**
- * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open it.
- * What was found before counts unless a setting leads elsewhere by now.
+ * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open
+ * it. Returns the places in `found` unless the `.git` or a setting leads elsewhere by now.
  */
 export async function findConfigured(
   request: ConfiguredRequest,
@@ -53,14 +53,14 @@ export async function findConfigured(
   return { repository: { ...places, excludesFile }, settings };
 }
 
-/** Whether what was found is still what the `.git` in `place` leads to. A setting may lead elsewhere. */
+/** Whether the `.git` in `place` still leads to these places. Settings are not read here, and may lead elsewhere. */
 export function isStillAt({ root, gitDir, commonDir }: Places, place: string | null): boolean {
   if (place === null || realPath(root) !== place) return false;
   const folders = gitFoldersAt(path.join(place, '.git'))?.map((folder) => path.resolve(folder));
   return folders?.[0] === gitDir && (folders[1] ?? gitDir) === commonDir;
 }
 
-/** Whether no setting says that a repository is elsewhere, or another one. */
+/** Whether no setting names another work tree, makes the repository bare, or changes its hash. */
 function leadsTo(settings: ListedSettings, { hash }: Places): boolean {
   if (settingOf(settings, 'core.worktree') !== null) return false;
   if ((settingOf(settings, 'core.bare') ?? 'false') !== 'false') return false;

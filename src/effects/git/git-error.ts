@@ -6,7 +6,7 @@ import { asText } from './tree-path.ts';
 
 /** A step that git refused; `message` is half a sentence. */
 export class GitError extends Error {
-  /** All that git said; '' if it said nothing, or if it is not git that refused. */
+  /** All that git said; '' if git said nothing, or if ralph itself refused the step. */
   readonly complaint: string;
 
   constructor(message: string, complaint = '') {
@@ -15,13 +15,16 @@ export class GitError extends Error {
   }
 }
 
-/** Returns what git has printed, without the last line break. Throws a `GitError` if git failed: `why`, or git's reason. */
+/**
+ * Returns what git has printed, without the last line break. Throws a `GitError` that says `why`, or git's reason, if
+ * git failed.
+ */
 export function outputOf(answer: GitAnswer, why?: string): string {
   if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);
   return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;
 }
 
-/** Awaits a step; if git refuses it, the `GitError` says what was to be done, and then all that git said. */
+/** Awaits a step. If git refuses the step, rejects with a `GitError` that says `why`, and then what git said. */
 export async function must<Value>(step: Promise<Value>, why: string): Promise<Value> {
   try {
     return await step;
@@ -32,12 +35,12 @@ export async function must<Value>(step: Promise<Value>, why: string): Promise<Va
   }
 }
 
-/** Awaits a step. Returns its value, and null if git refused it. */
+/** Awaits a step. Returns its value, or null if git refused the step. */
 export function orNull<Value>(step: Promise<Value>): Promise<Value | null> {
   return step.catch((error: unknown) => refusalIn(error) && null);
 }
 
-/** Awaits a step. Returns the error if git refused it, and null if not. */
+/** Awaits a step. Returns the error if git refused the step, and null if not. */
 export function gitRefusal(step: Promise<unknown>): Promise<GitError | null> {
   return step.then(() => null, refusalIn);
 }
@@ -47,17 +50,17 @@ function refusalIn(error: unknown): GitError {
   throw error;
 }
 
-/** Awaits a step. Returns what git said if it refused it, and null if not. */
+/** Awaits a step. Returns what git said if git refused the step, and null if not. */
 export async function complaintOf(step: Promise<unknown>): Promise<string | null> {
   return (await gitRefusal(step))?.complaint ?? null;
 }
 
-/** Says that this command of git's was ended since it took too long, or seemed to hang. */
+/** Says that a command of git was killed because it took too long or seemed to hang. */
 export function didNotAnswer(command: string): string {
   return `git did not answer (git ${command})`;
 }
 
-/** The words of the system stand at the end of a line of git's; before that may be any name of a file. */
+/** Matches the system's message only at the end of a line, since a file name earlier in the line may hold the same words. */
 const FULL =
   /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;
 
@@ -67,8 +70,8 @@ export function saysFull(words: string): boolean {
 }
 
 /**
- * Returns git's own first sentence about a failure, or the one that says that the disk is full. Of a lock that is in
- * the way, what a person can do about it.
+ * Returns git's first sentence about a failure, or rather the one that says that the disk is full. If a lock is in the
+ * way, returns what a person can do about it.
  */
 export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const lock = lockIn(complaint);

@@ -18,7 +18,7 @@ import { asInput, asTreePath, type TreePath } from './tree-path.ts';
  * archive can contain them, and an agent that may edit files but not run programs can write them.
  */
 
-/** A setting that only a git which accepts settings from variables reports back. */
+/** Only a git that accepts settings from variables reports this setting back. */
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
 const FILTERS = '^filter\\..*\\.(clean|smudge|process|required)$';
@@ -60,7 +60,10 @@ export async function withoutOwnPrograms(folder: string, git: Git): Promise<read
   throw new GitError('git cannot tell which filters and merge drivers are configured');
 }
 
-/** Gives the repository's own settings that match the user's value, or else one that names no program. */
+/**
+ * Returns settings that override the repository's own ones whose names match: with the user's value, or else with one
+ * that names no program of the repository. Returns null if they cannot be determined.
+ */
 async function overrideOwn(
   folder: string,
   git: Git,
@@ -78,19 +81,23 @@ async function overrideOwn(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  // With an empty value there is no filter, and it is not required. A merge driver has to fail.
+  // An empty value switches a filter off, also as a required one. A merge driver is replaced by a command that
+  // fails.
   const instead = (name: string): string => (name.startsWith('merge.') ? 'false' : '');
   return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead(name) }));
 }
 
-/** The filters for which a configuration has one of these steps, such as `clean|process`: git converts nothing without. */
+/**
+ * Returns the names of the filters that the configuration gives one of these steps, such as `clean|process`. Without
+ * such a step, git converts nothing.
+ */
 export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
   const { output } = await askGit(git, ['config', '-z', '--name-only', '--get-regexp', pattern]);
   return new Set(readNames(output).map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
-/** Returns those of the paths that are under one of the filters, with its name. Rejects with a `GitError`. */
+/** Returns the paths to which one of the filters applies, each with the filter's name. Rejects with a `GitError`. */
 export async function underFilters(
   git: Git,
   names: readonly TreePath[],
@@ -104,7 +111,7 @@ export async function underFilters(
   return new Map([...attributes].filter(([, filter]) => filters.has(filter)));
 }
 
-/** Returns those of the paths in a folder whose filter is one that only the repository defines. */
+/** Returns those of the paths in a folder whose filter is defined only by the repository. */
 export async function underOwnFilters(
   git: Git,
   folder: string,
@@ -117,7 +124,7 @@ export async function underOwnFilters(
   return [...(await underFilters(gitAt(git, folder), names, filters)).keys()];
 }
 
-/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, because no variable could hold it. */
+/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8: a variable could not hold it. */
 function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();

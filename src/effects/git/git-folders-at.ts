@@ -2,13 +2,13 @@ import path from 'node:path';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { statOf } from '../files/file-kinds.ts';
 
-/** A path and nothing else: git takes a line break in the middle for a part of the path. */
+/** Matches a file with a single path. Git would take a line break in the middle for a part of the path. */
 const LINK = /^gitdir: ([^\r\n]+)[\r\n]*$/;
 const SHARED = /^([^\r\n]+)[\r\n]*$/;
 
 /**
- * Returns the folder of git to which a `.git` leads, whether it is that folder or a file that names it, and then the
- * one that it shares with other work trees, if there is one. Null if that cannot be told for sure.
+ * Returns git's folder for a `.git`, which is that folder or a file that names it. If git's folder shares another one
+ * with other work trees, that one comes second. Null if the folders cannot be told for sure.
  */
 export function gitFoldersAt(place: string): readonly string[] | null {
   const stats = statOf(place);
@@ -21,7 +21,7 @@ export function gitFoldersAt(place: string): readonly string[] | null {
   return shared === null ? null : [own, shared];
 }
 
-/** Not normalized: of `link/..` only the system knows what it means, and git asks the system. */
+/** Returns the path that a file names. It is not normalized: only the system knows where `link/..` leads. */
 function named(folder: string, file: string, form: RegExp): string | null {
   const target = form.exec(tryReadText(file, 64 * KB) ?? '')?.[1];
   if (target === undefined) return null;

@@ -10,8 +10,8 @@ import { type GitRequest, gitIn } from './git.ts';
 export type ConfineWith = (command: PlacedCommand, temporary: string) => ReturnType<Confine>;
 
 /**
- * Returns git in the sandbox: what a hook calls, the agent may have written. Its index lies where nothing in the
- * sandbox may write, so git works with a copy, which takes its place afterwards.
+ * Returns git that runs in the sandbox, since a hook may start programs that the agent has written. The sandbox may not
+ * write where the index lies, so git works on a copy, which then replaces the index.
  */
 export function gitInside(folder: string, request: GitRequest, confine: ConfineWith): Git {
   return makeGit(async (args, { places, ...extras }) => {
@@ -34,7 +34,7 @@ export function gitInside(folder: string, request: GitRequest, confine: ConfineW
   });
 }
 
-/** Everything in the sandbox ends with git, so nothing is left to a daemon. */
+/** Whatever runs in the sandbox ends with git, so git must leave no work to a daemon. */
 const ALONE = [
   'core.fsmonitor=false',
   'gc.autoDetach=false',

@@ -1,21 +1,21 @@
 import { keepCallsIn, type QuietTimes, watchCalls } from './call/watched-calls.ts';
 
 export interface GitLimitsRequest extends QuietTimes {
-  /** The requests to stop the run, if it can be stopped. */
+  /** Signals to stop the run, and to hurry its stop; undefined if it cannot be stopped. */
   readonly stops?: { readonly signal: AbortSignal; readonly hurry: AbortSignal };
   /** How long after a stop git may work, in ms; null for as long as it takes. */
   readonly closingMs?: number | null;
 }
 
 export interface GitLimits {
-  /** Holds each call of git to these limits that `work` makes. */
+  /** Runs `work`, and holds each call of git in it to these limits. */
   keepIn<T>(work: () => Promise<T>): Promise<T>;
-  /** Sets the instant at which the time of the task is over; `heldUpMs` is for how long ralph was suspended so far. */
+  /** Sets when the time of the task is over; `heldUpMs` returns for how long ralph has been suspended so far. */
   setDeadline(instant: string, heldUpMs: () => number): void;
   close(): void;
 }
 
-/** Returns the limits of one run. */
+/** Returns the limits for the calls of git in one run. */
 export function createGitLimits(request: GitLimitsRequest): GitLimits {
   const { stops } = request;
   const calls = watchCalls(request);

@@ -53,7 +53,7 @@ export function lockText(file: string): string {
   return `${file} has been there since ${since}, and may be removed if no git is running`;
 }
 
-/** Says the same of the lock that kept git from its work; null if its complaint names none. */
+/** Says what `lockText` says of the lock that kept git from its work; null if git's complaint names none. */
 export function lockIn(complaint: string): string | null {
   const file = /Unable to create '(.+\.lock)'/.exec(asText(complaint))?.[1];
   return file === undefined ? null : lockText(file);

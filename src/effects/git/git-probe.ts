@@ -11,7 +11,7 @@ export async function gitVersion(git: Git): Promise<string | null> {
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks git about a folder. `refused`: git does not open the `.git` there, for example since another user owns it. */
+/** Asks git about a folder. `refused`: git does not open the `.git` there, for example because another user owns it. */
 export async function probeGit(
   cwd: string,
   env: NodeJS.ProcessEnv,

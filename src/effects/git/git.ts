@@ -6,7 +6,7 @@ import { subcommandOf } from './call/watched-calls.ts';
 export type { Git } from './call/git.ts';
 export type { GitSetting } from './call/git-program.ts';
 
-/** How git is called in a place. */
+/** What all calls of one `Git` have in common. */
 export type GitRequest = Omit<
   GitCommand,
   'args' | 'cwd' | 'onOutput' | Exclude<keyof CallExtras, 'timeoutMs'>
@@ -46,7 +46,10 @@ export function withTree(git: Git, folder: string): Git {
   return withPlaces(git, { GIT_WORK_TREE: folder });
 }
 
-/** Returns the same git. `unanswered` hears of each command that was ended since it took too long, or seemed to hang. */
+/**
+ * Returns the same git, which calls `unanswered` for each command that was killed because it took too long or seemed to
+ * hang.
+ */
 export function hearing(git: Git, unanswered: (command: string) => void): Git {
   return makeGit(async (args, extras) => {
     const answer = await askGit(git, args, extras);
@@ -55,12 +58,12 @@ export function hearing(git: Git, unanswered: (command: string) => void): Git {
   });
 }
 
-/** Returns the same git with another limit. */
+/** Returns the same git with another time limit. */
 export function withTimeout(git: Git, timeoutMs: number): Git {
   return makeGit((args, extras) => askGit(git, args, { timeoutMs, ...extras }));
 }
 
-/** Returns the same git for one repository alone: without looking for another one, and with no setting for its files. */
+/** Returns the same git for one repository, without a search for it. With `workTree`, no setting says where its files are. */
 export function onlyIn(git: Git, gitDir: string, workTree?: string): Git {
   const places = [
     `--git-dir=${gitDir}`,

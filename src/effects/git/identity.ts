@@ -13,7 +13,7 @@ const VARIABLES = {
 /** Git would otherwise make up an address from the names of user and machine. */
 const AS_CONFIGURED: GitSetting = { name: 'user.useConfigOnly', value: 'true' };
 
-/** Returns settings by which git commits as the user: ralph passes none of these variables on. */
+/** Returns settings by which git commits as the user. They replace the variables above, which ralph does not pass on to git. */
 export function gitIdentity(env: NodeJS.ProcessEnv): readonly GitSetting[] {
   const named = Object.entries(VARIABLES).flatMap(([variable, name]) => {
     const value = env[variable];
@@ -22,13 +22,13 @@ export function gitIdentity(env: NodeJS.ProcessEnv): readonly GitSetting[] {
   return [AS_CONFIGURED, ...named];
 }
 
-/** For commits that nobody gets to see. */
+/** The author of commits that people never see. */
 export const RALPH: readonly GitSetting[] = [
   { name: 'user.name', value: 'ralph' },
   { name: 'user.email', value: 'ralph@localhost' },
 ];
 
-/** Says that nothing can be committed in the user's name; `who` is what would commit. */
+/** Says that nothing can be committed in the user's name; `who` is the command or setting that asks for the commit. */
 export function unknownAuthor(who: string): string {
   return `${who} commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.`;
 }
@@ -39,7 +39,7 @@ export function namesUser(settings: ListedSettings): boolean {
   return ['user.name', 'user.email'].every((name) => settingOf(settings, name)?.trim());
 }
 
-/** Whether git knows both author and committer, and makes neither up. The git is that of the commit. */
+/** Whether git knows both author and committer, and makes neither up. `git` must be the one that will commit. */
 export async function isKnown(git: Git): Promise<boolean> {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
     const { exitCode } = await askGit(git, ['-c', 'user.useConfigOnly=true', 'var', who]);

@@ -4,7 +4,7 @@ import type { Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
 /*
- * What git lists with `-z`, one reader for each form. Their input is latin1, as `callGit` gives it.
+ * Readers of what git lists with `-z`, one for each format. Their input is latin1, as `callGit` returns it.
  */
 
 /** A line of an index. */
@@ -14,7 +14,7 @@ export interface IndexEntry {
   readonly name: TreePath;
 }
 
-/** Returns the path and the entry that a tree has for it. */
+/** Returns the path of an index entry, and its mode and id as a `TreeEntry`. */
 export function asEntry({ mode, id, name }: IndexEntry): readonly [TreePath, TreeEntry] {
   return [name, `${mode} ${id}`];
 }
@@ -23,7 +23,10 @@ export function asEntry({ mode, id, name }: IndexEntry): readonly [TreePath, Tre
 export interface StagedEntry extends IndexEntry {
   /** `0`, or a side of a conflict: `1` to `3`. */
   readonly stage: string;
-  /** With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; small if it is assumed unchanged. */
+  /**
+   * With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; lower case if it is assumed
+   * unchanged.
+   */
   readonly tag: string;
 }
 
@@ -40,7 +43,7 @@ export interface ListedSetting {
   readonly value: string;
 }
 
-/** Reads `config -z` with values; `columns` is how many more than the setting were asked for. */
+/** Reads `config -z` with values; `columns` is how many columns stand before each setting. */
 export function readSettings(output: string, columns = 0): readonly ListedSetting[] {
   const settings: ListedSetting[] = [];
   const parts = output.split('\0');
@@ -66,7 +69,7 @@ export function readAttribute(output: string): ReadonlyMap<TreePath, string> {
   return values;
 }
 
-/** Yields what stands before the tab of each line, and the name after it. A regular expression takes twice as long. */
+/** Yields what stands before the tab of each line, and the name after it. A regular expression would take twice as long. */
 function* readTabbed(output: string): Generator<readonly [words: string, name: TreePath]> {
   for (let start = 0, end = 0; end !== -1; start = end + 1) {
     end = output.indexOf('\0', start);
@@ -77,8 +80,8 @@ function* readTabbed(output: string): Generator<readonly [words: string, name: T
 }
 
 /**
- * Reads `ls-files -s`, with `-v` or without: one by one, each time it is gone through, since the entries of a large
- * repository take ten times the memory of their listing.
+ * Reads `ls-files -s`, with `-v` or without. Each iteration parses the listing again, entry by entry: all entries of a
+ * large repository together would take ten times the memory of their listing.
  */
 export function readStaged(output: string): Iterable<StagedEntry> {
   return {
@@ -98,7 +101,7 @@ export function readStaged(output: string): Iterable<StagedEntry> {
   };
 }
 
-/** What each path of an index holds; `conflict` for one that has to be merged. */
+/** Returns the mode and id of each path in an index, or `conflict` for a path that has to be merged. */
 export function heldBy(entries: Iterable<StagedEntry>): ReadonlyMap<TreePath, string> {
   const held = new Map<TreePath, string>();
   for (const { mode, id, stage, name } of entries) {
@@ -123,8 +126,8 @@ export function readTree(output: string): {
 }
 
 /**
- * Reads `--raw` of `diff-tree` and `diff-index`, made without renames. With `-t` a path that was a file and is a folder
- * comes twice.
+ * Reads `--raw` of `diff-tree` and `diff-index`, made without renames. With `-t` a path that changed between file and
+ * folder comes twice.
  */
 export function* readRaw(
   output: string,
@@ -154,9 +157,8 @@ export function readNumstat(output: string): ReadonlyMap<TreePath, LineChanges |
 }
 
 /**
- * Returns the input of `update-index -z --index-info` that gives paths these entries, or takes them out of the index.
- * What goes stands first and makes room for what comes: a file for a folder of the same name. The entries are gone
- * through twice.
+ * Returns input for `update-index -z --index-info` that sets these entries, and removes paths whose entry is null.
+ * Removals come first, since a file may have to make room for a folder of the same name. `entries` is iterated twice.
  */
 export function indexInfo(
   entries: Iterable<readonly [TreePath, TreeEntry]>,

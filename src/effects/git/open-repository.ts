@@ -12,10 +12,10 @@ export type Opened<Found = Repository> =
   /** `why` is half a sentence: `there is none at /w or above it`. */
   | { readonly kind: 'none'; readonly why: string };
 
-/** Limit for one git process. Writing the files of a large work tree takes its time. */
+/** Limit for one git process. Writing the files of a large work tree takes long. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Returns git in this environment; `gitAt` says where. Aborting `signal` kills git at once. */
+/** Returns git in this environment; `gitAt` chooses its folder. Aborting `signal` kills git at once. */
 export function gitWith(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortSignal): Git {
   return gitIn('/', { env, runId, signal, timeoutMs: TIMEOUT_MS });
 }
@@ -25,7 +25,7 @@ export function openRepository(cwd: string, git: Git): Promise<Opened> {
   return open(cwd, git, findRepository);
 }
 
-/** Does the same for who needs to know only where the repository is. */
+/** Finds only where the parts of the repository are, without its settings, or says why there is none to work with. */
 export function openPlaces(cwd: string, git: Git): Promise<Opened<Places>> {
   return open(cwd, git, findPlaces);
 }
@@ -43,7 +43,7 @@ async function open<Found>(
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
 }
 
-/** Returns git's own reason, and what to do if the owner is the reason, in brackets. */
+/** Returns git's reason in brackets. If git does not trust the folder's owner, adds the command that allows it. */
 function reasonOf({ exitCode, complaint }: GitAnswer): string {
   if (exitCode === null) return ' (git was not found, or could not be started)';
   const said = asText(complaint);

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 
-/** Words by which git takes some of a work tree: `--` and what counts or does not; none for all of it. */
+/** Arguments that limit git to a part of a work tree: `--`, and then what counts or does not. Empty for all of it. */
 export type Pathspecs = readonly string[];
 
-/** Returns all of a work tree but these folders, and the files that match one of the patterns. */
+/** Returns pathspecs for all of a work tree except for these folders, and for files that match one of the patterns. */
 export function allBut(
   folders: readonly string[],
   root: string,
@@ -17,17 +17,17 @@ export function allBut(
   return excluded.length === 0 ? [] : ['--', ...excluded];
 }
 
-/** Returns these paths and nothing else; all of the work tree if there are none. They are plain text. */
+/** Returns pathspecs for just these paths, which are plain text; for all of the work tree if there are none. */
 export function only(names: readonly string[]): Pathspecs {
   return names.length === 0 ? [] : ['--', ...names.map((name) => `:(top,literal)${name}`)];
 }
 
-/** The same from the folder in which git is. */
+/** Does what `only` does, for paths relative to the folder in which git runs. */
 export function literally(names: readonly string[]): Pathspecs {
   return names.length === 0 ? [] : ['--', ...names.map((name) => `:(literal)${name}`)];
 }
 
-/** Returns the absolute paths below `root` that these folders have. */
+/** Returns the absolute paths of these folders, leaving out those that are not inside `root`. */
 export function placesInside(folders: readonly string[], root: string): readonly string[] {
   return folders
     .flatMap((folder) => [

@@ -21,21 +21,21 @@ export interface PrivateGit {
   readonly folder: string;
   readonly repository: Repository;
   /**
-   * Only for a tree that other machines go on with: a commit whose files of LFS are in the store that all of them reach.
-   * Of a later one the snapshots have the content, since the store in this work tree stays here.
+   * Set only if other machines continue this tree: a commit whose LFS files are in a store that all of them reach.
+   * Snapshots hold the content of LFS files from later commits, since this work tree's LFS store stays on this machine.
    */
   shared?: string;
-  /** The newest command of git's that did not answer, such as `add`; null if none, or if somebody has seen it. */
+  /** The newest command of git that did not answer, such as `add`; null if there is none, or once it was reported. */
   unanswered: string | null;
-  /** Git with ralph's own folder, after its files were put right. */
+  /** Git with ralph's own folder, whose files are restored before each call. */
   readonly own: Git;
   /** Git on the user's repository itself, for its refs and its index. */
   readonly users: Git;
-  /** Git in any folder, as the user has it. */
+  /** Git without ralph's folder, for use in any folder. */
   readonly anywhere: Git;
   /**
-   * Has git print how two trees differ to the standard output of this process, as `git diff` does, or with how many
-   * lines in each file. Resolves to its exit code.
+   * Prints how two trees differ, as `git diff` does, to the standard output of this process. With `asStat`, prints only
+   * how many lines differ in each file. Resolves to git's exit code.
    */
   showDiff(from: string, to: string, asStat: boolean): Promise<number>;
 }
@@ -53,17 +53,17 @@ export interface PrivateGitRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Highest precedence, so no `.gitattributes` can bring a conversion back. */
+/** These have the highest precedence, so no `.gitattributes` can bring a conversion back. */
 const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
 /**
- * Lost objects would make a ref useless: what a ref names is on the disk before the ref is. Each file
- * is flushed by itself, since flushing them in a batch leaves the order to the file system.
+ * A ref is useless if its objects are lost, so they are written to the disk before it. Each file is flushed by itself,
+ * since flushing them in a batch leaves the order to the file system.
  */
 const DURABLE = [
   ...['-c', 'core.fsync=objects,derived-metadata,reference'],
   ...['-c', 'core.fsyncMethod=fsync'],
-  // A reflog of these refs would keep alive what is thinned.
+  // A reflog of these refs would keep the objects of removed snapshots.
   ...['-c', 'core.logAllRefUpdates=false'],
 ];
 
@@ -97,7 +97,7 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
     folder,
     repository,
     unanswered: null,
-    // The agent can write here, and a configuration may name programs.
+    // The agent can write to this folder, and a configuration in it could name programs.
     own: makeGit((args, extras) => {
       putRight();
       return askGit(own, args, extras);
@@ -125,7 +125,7 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     'protectNTFS = false',
     'splitIndex = false',
     'untrackedCache = false',
-    // The user's own settings would let a file that was put back in time pass for unchanged.
+    // The user's own settings could make git miss a change in a file whose old time was set again.
     'trustctime = true',
     'checkStat = default',
     'ignoreStat = false',
@@ -145,7 +145,7 @@ export function quoted(value: string): string {
   return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** Returns the same git, which sees the objects in these folders as well. */
+/** Returns the same git, which also reads objects from these folders. */
 export function seeing(git: Git, objects: readonly string[]): Git {
   // A colon ends a path in this variable, so the paths are in quotation marks, which git reads as C does.
   return withPlaces(git, { GIT_ALTERNATE_OBJECT_DIRECTORIES: objects.map(quoted).join(':') });

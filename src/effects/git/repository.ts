@@ -21,7 +21,7 @@ export interface Places {
 
 /** A repository, and what its configuration says. */
 export interface Repository extends Places {
-  /** The file of ignore patterns that the configuration names, or null for git's default. */
+  /** The file of ignore patterns that the configuration names; null for git's default. */
   readonly excludesFile: string | null;
 }
 
@@ -58,14 +58,14 @@ export async function findRepository(cwd: string, git: Git): Promise<Repository 
   return places && { ...places, excludesFile: await askForExcludesFile(cwd, git) };
 }
 
-/** Asks git for the file of ignore patterns that the configuration names. */
+/** Asks git for the file of ignore patterns that the configuration names; null if it names none. */
 export async function askForExcludesFile(cwd: string, git: Git): Promise<string | null> {
   const question = ['config', '--type=path', '--get', 'core.excludesFile'];
   const named = outputOrNull(await askGit(git, question, { cwd }));
   return named === null ? null : asText(named).replace(/\n$/, '');
 }
 
-/** Asks git for the root of the work tree around a folder; null if there is none, or git refuses to open it. */
+/** Asks git for the root of the work tree in which it runs; null if there is none, or git refuses to open it. */
 export async function rootOf(git: Git): Promise<string | null> {
   const output = outputOrNull(await askGit(git, ['rev-parse', '--show-toplevel']));
   return output === null ? null : asText(output).replace(/\n$/, '');
@@ -84,19 +84,16 @@ export interface Head {
   readonly branch: string | null;
 }
 
-/**
- * Asks git for HEAD. Throws a `GitError` if git cannot read it: only a branch without a commit counts as the time
- * before the first one.
- */
+/** Asks git for HEAD. The commit is null only for a branch without commits. Throws a `GitError` if git cannot read HEAD. */
 export async function readHead(git: Git): Promise<Head> {
   const both = await askGit(git, ['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];
-  // Where git calls the name ambiguous, it leaves it out.
+  // If git finds the name ambiguous, it leaves the name out.
   if (commit !== undefined && name !== undefined) {
     return { commit, branch: name === 'HEAD' ? null : name };
   }
   const named = await askGit(git, ['symbolic-ref', '-q', 'HEAD']);
-  // Not `HEAD^{commit}`: for a lost object git answers as it does without a commit.
+  // `HEAD^{commit}` would not do: for a lost object, git would answer as if there were no commit.
   const found = await askGit(git, ['rev-parse', '-q', '--verify', 'HEAD']);
   const branch = named.exitCode === 0 ? named.output.trim() : null;
   const isUnborn = found.exitCode === 1 && branch !== null;
@@ -120,8 +117,9 @@ export function isSameHead(one: Head, other: Head): boolean {
 }
 
 /**
- * Returns a text that changes whenever HEAD or its branch may have moved, without starting git. The same text means
- * the same HEAD; where it differs, the values have to be compared, since `git gc` and reftables change it, too.
+ * Returns a text that changes whenever HEAD or its branch may have moved, without starting git. The same text means the
+ * same HEAD; if the text differs, the values have to be compared, since `git gc` and other writes of refs change the
+ * text, too.
  */
 export function headSign({ gitDir, commonDir }: Repository): string {
   const signs = [contentOf(path.join(gitDir, 'HEAD'))];
@@ -136,7 +134,7 @@ export function headSign({ gitDir, commonDir }: Repository): string {
   return [...signs, ...tables].join('\n');
 }
 
-/** As many as git follows. */
+/** Git itself follows no more links than this. */
 const MOST_LINKS = 5;
 
 /** Returns a text that changes whenever a file was written. */

@@ -1,6 +1,6 @@
 import { lstatOf } from '../files/file-kinds.ts';
 
-/** Relative to the root of the work tree, one character per byte. */
+/** A path relative to the root of the work tree, with one character per byte. */
 export type TreePath = string;
 
 /** Returns the absolute place of a path; a Buffer, because names need not be UTF-8. */
@@ -14,7 +14,7 @@ export function parentOf(name: TreePath): TreePath {
   return end === -1 ? '' : name.slice(0, end);
 }
 
-/** Whether one of the path's folders is now a link: then the path itself is not in this tree. */
+/** Whether one of the path's folders is now a link. The path is then outside this tree. */
 export function isBehindLink(root: string, name: TreePath): boolean {
   for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
     if (lstatOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;
@@ -22,13 +22,13 @@ export function isBehindLink(root: string, name: TreePath): boolean {
   return false;
 }
 
-/** Whether a folder is no repository of its own. */
+/** Whether a path is a folder, and not a repository of its own. */
 export function isPlainFolder(place: Buffer): boolean {
   if (lstatOf(place)?.isDirectory() !== true) return false;
   return lstatOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
 }
 
-/** A path as git has it, from a text. */
+/** Returns the path, with one character per byte, that this text names. */
 export function asTreePath(text: string): TreePath {
   return Buffer.from(text).toString('latin1');
 }

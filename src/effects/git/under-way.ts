@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 
-/** What git leaves in a work tree's own git folder while something is under way there. */
+/** The files that git leaves in a work tree's git folder while an operation is under way. */
 const SIGNS: Readonly<Record<string, string>> = {
   MERGE_HEAD: 'merge',
   'rebase-merge': 'rebase',
@@ -12,12 +12,12 @@ const SIGNS: Readonly<Record<string, string>> = {
   BISECT_LOG: 'bisect',
 };
 
-/** All that is left between two steps of a `git cherry-pick A B` or `git revert A B`. */
+/** The only sign between two steps of a `git cherry-pick A B` or `git revert A B`. */
 const SEQUENCE = 'sequencer';
 
 /**
- * Returns what is under way in a work tree, such as `merge`, in the words of git's commands: its files then belong to
- * no single commit, and HEAD is somebody's place to go on from.
+ * Returns which operations are under way in a work tree, named by git's commands, such as `merge`. The files then
+ * belong to no single commit, and the operation goes on from HEAD.
  */
 export function underWayIn(gitDir: string): readonly string[] {
   const found = Object.entries(SIGNS).flatMap(([file, name]) =>

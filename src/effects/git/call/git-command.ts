@@ -13,7 +13,7 @@ import {
 } from './git-program.ts';
 import { beginCall, type WaitsFor } from './watched-calls.ts';
 
-/** What a call says to git beside its words. */
+/** What a call passes to git besides its arguments. */
 export interface GitExtras {
   /** Standard input; a string is written as UTF-8. */
   readonly input?: string | Uint8Array;
@@ -34,8 +34,8 @@ export interface GitCommand extends GitExtras {
   /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
   /**
-   * Runs git as the user would at home: with hooks, signing, and the user's own variables. Only for a
-   * repository in which the agent has changed none of these. Keeps the end of standard error.
+   * Runs git as the user would: with hooks, signing, and the user's own variables. Only for a repository in which the
+   * agent has changed none of these. The answer then holds the end of standard error.
    */
   readonly asUser?: boolean;
   /** Puts git and what it runs into the sandbox. */
@@ -45,7 +45,7 @@ export interface GitCommand extends GitExtras {
   readonly waitsFor?: WaitsFor | undefined;
 }
 
-/** What a call of git came to. */
+/** The outcome of one call of git. */
 export interface GitAnswer {
   /** Null if it was not started, was killed, or took too long. */
   readonly exitCode: number | null;
@@ -53,32 +53,33 @@ export interface GitAnswer {
   readonly output: string;
   /** The beginning of standard error, as latin1; with `asUser` its end. */
   readonly complaint: string;
-  /** Whether it was ended since it took too long, or seemed to hang. */
+  /** Whether git was killed because it took too long or seemed to hang. */
   readonly isUnanswered?: boolean;
 }
 
 const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
 
-/** Enough for about 600,000 paths. */
+/** In bytes; enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
-/** Returns all that git has printed; null if it failed in any way. */
+/** Returns all that git has printed; null if git failed in any way. */
 export function outputOrNull({ exitCode, output }: GitAnswer): string | null {
   return exitCode === 0 ? output : null;
 }
 
-/** Enough for what git says of one file that it cannot read. */
+/** In bytes; enough for git's message about one unreadable file. */
 const COMPLAINT_AT_MOST = 16 * 1024;
 
 /**
- * Runs git. It never prompts, and ends with this process. Of the programs that the repository names it
- * runs only filters (see `withoutOwnFilters`). Processes that it leaves in its process group are killed.
+ * Runs git, which never prompts, and is killed if this process exits. Without `asUser`, the only programs named by the
+ * repository that git runs are filters (see `withoutOwnFilters`). Processes that git leaves in its process group are
+ * killed.
  */
 export async function callGit(command: GitCommand): Promise<GitAnswer> {
   const { timeoutMs, signal, input, confine } = command;
   if (signal?.aborted) return NO_ANSWER;
   const plain = placed(command);
-  // Without an await, an exit of this process cannot come in between.
+  // Only the sandbox is awaited: at any await, this process could exit before git is started.
   const confined: ConfinedCommand | string =
     confine === undefined ? plain : await confine(plain).catch(messageOf);
   if (typeof confined === 'string') return { ...NO_ANSWER, complaint: confined };
@@ -91,7 +92,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   const giveUp = (): void => {
     failed = true;
     killGroup(child.pid);
-    // If `git` is a script, a process it started may hold the pipe for longer.
+    // If `git` is a script, a process that it started may keep the pipe open for longer.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
@@ -139,8 +140,8 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
 }
 
 /**
- * Runs git on the terminal, or the standard output, of this process, with the user's colours and pager.
- * Resolves to its exit code, and to 127 if it cannot be started.
+ * Runs git on the terminal, or the standard output, of this process, with the user's colours and pager. Resolves to
+ * git's exit code, or to 127 if git cannot be started.
  */
 export function showGit({
   args,
@@ -162,13 +163,13 @@ export function showGit({
   return new Promise<number>((resolve) => {
     child.once('error', () => resolve(127));
     child.once('close', (exitCode, signal) => {
-      // Git dies quietly if its reader has gone.
+      // A signal SIGPIPE means only that the reader of git's output has gone.
       resolve(signal === 'SIGPIPE' ? 0 : (exitCode ?? 1));
     });
   }).finally(() => process.off('SIGINT', ignore));
 }
 
-/** What the user sets for a person's eyes. */
+/** Variables by which the user chooses git's language and pager. */
 const SHOWN_WITH = new Set(['LC_ALL', 'GIT_PAGER', 'GIT_PAGER_IN_USE']);
 
 /** Functions that kill the running git processes, for when this process exits. */
@@ -177,7 +178,10 @@ const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** Returns a function that undoes this. There is one listener for all calls: node warns of many. */
+/**
+ * Calls `giveUp` if this process exits; returns a function that cancels this. All calls share one listener, since node
+ * warns of many.
+ */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);
@@ -187,7 +191,7 @@ function giveUpAtExit(giveUp: () => void): () => void {
   };
 }
 
-/** Returns what starts git, outside of the sandbox. */
+/** Returns the command that starts git outside the sandbox. */
 function placed({ args, cwd, env, runId, settings, places, asUser }: GitCommand): PlacedCommand {
   const git = gitProgram(cwd, env);
   return {
@@ -211,7 +215,7 @@ function start({ file, args, cwd, env }: PlacedCommand, hasInput: boolean): Chil
       cwd,
       env,
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      // Its own process group, so that it can be ended as a whole.
+      // With its own process group, git can be killed together with all that it starts.
       detached: true,
     });
   } catch {

@@ -4,14 +4,15 @@ import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
 /**
- * Returns git, and the PATH for the programs that it starts. An agent can put a git of its own into the work
- * tree, so one in there is taken only where no other can be found.
+ * Returns the file of git, and the PATH for the programs that git starts. An agent can put its own `git` into the work
+ * tree, so that one is used only if no other is found.
  */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
 ): { readonly file: string; readonly path: string | undefined } {
-  // `npx` and `npm run` put folders around the current one on PATH, and git may work in a checkout elsewhere.
+  // `npx` and `npm run` add folders around the current one to PATH, and git may work in a checkout elsewhere: a
+  // `git` in either place is not trusted.
   const trees = [cwd, currentFolder()].map((folder) => findGitAbove(folder) ?? realPath(folder));
   const outer = outerPath(
     env,
@@ -25,7 +26,7 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
-    // It is gone.
+    // The current folder was deleted.
     return '/';
   }
 }
@@ -71,27 +72,30 @@ export function gitEnvironment(
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
-    // The agent can say in a ref that one object stands for another.
+    // By a ref, the agent could have git read another object in place of the one that is asked for.
     GIT_NO_REPLACE_OBJECTS: '1',
-    // For older versions, which do not know GIT_NO_LAZY_FETCH. A setting would not work: the
-    // repository's own setting for a single protocol, such as a program, overrides the one for all.
+    // For versions of git before GIT_NO_LAZY_FETCH. A setting would not be enough: the repository can allow a
+    // single protocol, and that overrides a setting for all protocols.
     GIT_ALLOW_PROTOCOL: 'none',
   };
 }
 
-/** Variables that bind git to one repository, index or way to read paths; a hook around ralph sets some. */
+/**
+ * Variables that bind git to one repository or index, or to one way to read paths. A hook that started ralph sets some
+ * of them.
+ */
 const BOUND =
   /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
 
-/** The variables of a loop around this one, and the terminal that nobody sits at. */
+/** Variables of another ralph that started this one, and of a terminal at which nobody may sit. */
 const OF_THE_LOOP =
   /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
 
-/** What an outer git gives its hooks about its own commit. */
+/** Variables by which git tells a hook the author and committer of the commit under way. */
 const OF_OUTER_COMMIT = /^GIT_(?:AUTHOR|COMMITTER)_/;
 
 export function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  // Where no git has started this, a user has set an author on purpose.
+  // If no hook started ralph, the user has set an author on purpose.
   const isInHook = env.GIT_DIR !== undefined || env.GIT_INDEX_FILE !== undefined;
   const kept = Object.entries(env).filter(
     ([name]) =>
@@ -100,7 +104,7 @@ export function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', SSH_ASKPASS_REQUIRE: 'never' };
 }
 
-/** Appends `settings` to those that `env` already contains: of several with one name, git uses the last. */
+/** Returns variables that append `settings` to those in `env`: of several with one name, git uses the last. */
 function settingVariables(
   env: NodeJS.ProcessEnv,
   settings: readonly GitSetting[],

@@ -1,10 +1,10 @@
 import type { GitAnswer, GitExtras } from './git-command.ts';
 
-/** What one call adds to what git has in its place. */
+/** What one call adds to its `Git`, or replaces in it. */
 export interface CallExtras extends GitExtras {
-  /** Another limit than git's own. */
+  /** Replaces the time limit of the `Git`. */
   readonly timeoutMs?: number;
-  /** Another folder than git's own. */
+  /** Replaces the folder of the `Git`. */
   readonly cwd?: string;
   /** Where git finds its repository, index and objects. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>>;
@@ -17,19 +17,19 @@ type Call = (args: readonly string[], extras: CallExtras) => Promise<GitAnswer>;
 const CALL = Symbol('call of git');
 
 /**
- * Git in one place, with its environment and its limits. Everybody may hold it and hand it on; only the questions of
- * `effects/git` know what to say to it.
+ * Git in one folder, with its environment and its limits. Any code may hold a `Git` and pass it on; only the code in
+ * `effects/git` calls it.
  */
 export interface Git {
   readonly [CALL]: Call;
 }
 
-/** Returns git that is called in this way. */
+/** Returns a `Git` whose calls are made by this function. */
 export function makeGit(call: Call): Git {
   return { [CALL]: call };
 }
 
-/** Calls git. What the call adds wins over what git has already. */
+/** Calls git. The extras override what the `Git` already has. */
 export function askGit(
   git: Git,
   args: readonly string[],

@@ -3,23 +3,23 @@ import { ifPossible } from '../../files/if-possible.ts';
 import { listProcesses, showsOwnPids } from '../../processes/process-table.ts';
 
 /*
- * Ends calls of git that do not answer: a pipe called `.gitignore`, or a disk of a network that is gone, holds git for
- * ever. A git that works uses processor time, and may take as long as its own limit says.
+ * Ends calls of git that hang: a named pipe called `.gitignore`, or a network disk that is gone, would hold git for
+ * ever. A call is quiet while it uses no processor time. A call that works may take as long as its own limit says.
  *
- *   quiet for 60 s ──► ended ──► the next ones: 5 s, until such a call answers
+ *   quiet for 60 s ──► ended ──► later calls: 5 s, until one like it answers
  *
  *   stop ─────────────► quiet for 1 s, 7 s in all ──► later calls: 1 s in all
  *   second stop ──────────────────────────────────► later calls: 1 s in all
  *   end of --timeout ─► quiet for 1 s
  *
- * The limits of a run reach all that it awaits, without being handed on: nobody can forget one of its calls.
+ * All that a run awaits is held to the limits of the run. No function passes them on, so no call escapes them.
  */
 
 /** What may keep git waiting: another machine, or a program of the user's. */
 export type WaitsFor =
-  /** Only the own limit and signal of the call end it. */
+  /** Only the call's own limit and signal end it. */
   | 'network'
-  /** Only its own limit and signal, and a stop, end it. */
+  /** Only the call's own limit and signal, and a stop of the run, end it. */
   | 'hooks';
 
 interface GitCall {
@@ -32,13 +32,16 @@ interface GitCall {
 export interface QuietTimes {
   /** How long a call may be quiet, in ms. */
   readonly quietMs?: number;
-  /** The same after one that was too long. */
+  /** How long it may be quiet after another call was quiet for too long, in ms. */
   readonly waryQuietMs?: number;
-  /** The same once the run is to end; then also the whole limit of a call that comes late. */
+  /**
+   * How long it may be quiet once the run is ending, in ms. Also the whole time for a call that begins when the run
+   * should have ended.
+   */
   readonly lastQuietMs?: number;
 }
 
-/** Returns the command in the arguments of git. */
+/** Returns git's subcommand, such as `status`, from its arguments. */
 export function subcommandOf(args: readonly string[]): string {
   let at = 0;
   while (args[at] === '-c' || args[at] === '-C') at += 2;
@@ -46,8 +49,8 @@ export function subcommandOf(args: readonly string[]): string {
 }
 
 /**
- * Watches a call that has begun, by the limits of the run that makes it. The returned function ends the watch, and
- * says whether git has answered.
+ * Watches a call that has begun, by the limits of the run that makes it. The returned function ends the watch, and is
+ * told whether git has answered.
  */
 export function beginCall(call: GitCall): (hasAnswered: boolean) => void {
   return (here.getStore() ?? ofNoRun).begin(call);
@@ -56,9 +59,9 @@ export function beginCall(call: GitCall): (hasAnswered: boolean) => void {
 const QUIET_MS = 60_000;
 const WARY_QUIET_MS = 5_000;
 const LAST_QUIET_MS = 1_000;
-/** Longest time between two looks at a call. */
+/** The longest time between two looks at a call, in ms. */
 const STEP_MS = 5_000;
-/** Looks in the time that a call may be quiet. */
+/** How many looks at a call fall into the time that it may be quiet. */
 const LOOKS = 4;
 
 /** Watches the calls of one run. */
@@ -66,7 +69,7 @@ export function watchCalls(request: QuietTimes) {
   const { quietMs = QUIET_MS, waryQuietMs = WARY_QUIET_MS } = request;
   const { lastQuietMs = LAST_QUIET_MS } = request;
   const underWay = new Set<{ look(): void; giveUp(): void }>();
-  /** The words of calls that were quiet for too long: that another one answers says nothing about them. */
+  /** The arguments of calls that were quiet for too long. Only an answer to one of these shows that git works again. */
   const unanswered = new Set<string>();
   let isStopping = false;
   let isOver = false;
@@ -103,7 +106,8 @@ export function watchCalls(request: QuietTimes) {
       let quietForMs = 0;
       const lookAgain = (): void => {
         const stepMs = Math.min(quietLimitMs() / LOOKS, STEP_MS);
-        // Counted by looks: while ralph is suspended, git may be, too.
+        // Quiet time is added up look by look, not read from a clock: while ralph is suspended, git may be
+        // suspended, too.
         timer = setTimeout(() => look(stepMs), stepMs);
       };
       const look = (passedMs: number): void => {
@@ -132,7 +136,7 @@ export function watchCalls(request: QuietTimes) {
   };
 }
 
-/** Has a run's calls of git watched by its own limits. */
+/** Runs `work`, and watches its calls of git by the limits of its run. */
 export function keepCallsIn<T>(calls: WatchedCalls, work: () => Promise<T>): Promise<T> {
   return here.run(calls, work);
 }
@@ -141,7 +145,7 @@ type WatchedCalls = ReturnType<typeof watchCalls>;
 const here = new AsyncLocalStorage<WatchedCalls>();
 const ofNoRun = watchCalls({});
 
-/** Whether the system tells what processes do. */
+/** Whether the system shows how much processor time processes have used. */
 function canTellWork(): boolean {
   return process.platform === 'linux' && showsOwnPids();
 }
@@ -150,7 +154,7 @@ function workOf(pgid: number) {
   const members = listProcesses().filter((entry) => entry.pgid === pgid);
   return {
     ticks: members.reduce((sum, { ticks }) => sum + (ticks ?? 0), 0),
-    // One that waits for a processor works, too.
+    // In this state a process runs or waits for a processor: it works either way.
     isRunning: members.some(({ state }) => state === 'R'),
   };
 }

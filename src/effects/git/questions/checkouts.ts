@@ -7,7 +7,7 @@ import { lockIn } from '../git-locks.ts';
 import { only } from '../pathspecs.ts';
 import { asText, type TreePath } from '../tree-path.ts';
 
-/** Writes HEAD to the index and the work tree, over what is there. Rejects with a `GitError`. */
+/** Writes the files of HEAD to the index and the work tree, and overwrites changes. Rejects with a `GitError`. */
 export async function checkOutHead(git: Git): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet']));
 }
@@ -23,19 +23,25 @@ export async function quit(git: Git, operation: string): Promise<void> {
   outputOf(await askGit(git, [operation, '--quit']));
 }
 
-/** Makes the files and the index those of a commit, and leaves nothing else, not even what is ignored. Rejects with a `GitError`. */
+/**
+ * Makes the files and the index those of a commit, and removes all other files, even ignored ones. Rejects with a
+ * `GitError`.
+ */
 export async function becomeCommit(git: Git, commit: string): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet', commit]));
   outputOf(await askGit(git, ['clean', '-ffdxq']));
 }
 
-/** Whatever the configuration says, and quiet, since a word to a ralph that was killed would end git in the middle. */
+/**
+ * Overrides the configuration. Git is quiet because it would die in the middle if it printed anything after ralph was
+ * killed.
+ */
 const MERGE = [
   ...['merge', '--quiet', '--no-edit', '--no-stat', '--no-autostash'],
   ...['--no-gpg-sign', '--no-verify-signatures'],
 ];
 
-/** Merges a commit into the work tree and the index, without a commit. Resolves to why git did not; null if it did. */
+/** Merges a commit into the work tree and the index, without a commit. Resolves to null, or to why git did not merge it. */
 export async function mergeFiles(git: Git, other: string): Promise<string | null> {
   const how = ['--no-ff', '--no-commit', '--no-rerere-autoupdate'];
   const answer = await askGit(git, [...MERGE, ...how, other]);
@@ -52,7 +58,7 @@ export interface NotForwarded {
   readonly isLocked: boolean;
 }
 
-/** Moves the branch that is checked out to a commit that follows it, with its files. Resolves to null if it did. */
+/** Moves the checked-out branch and its files forward to a later commit. Resolves to null, or to why git did not. */
 export async function forwardTo(git: Git, commit: string): Promise<NotForwarded | null> {
   const how = ['--ff-only', '--no-overwrite-ignore', '--no-squash'];
   const answer = await askGit(git, [...MERGE, ...how, commit]);
@@ -73,7 +79,7 @@ export interface ListedTree {
   readonly branch: string | null;
 }
 
-/** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
+/** Lists the work trees of a repository, even those whose folders are gone. Rejects with a `GitError`. */
 export async function workTrees(git: Git): Promise<readonly ListedTree[]> {
   const list = ['worktree', 'list', '--porcelain'];
   const answer = await askPastOthers(git, [...list, '-z']);
@@ -92,7 +98,7 @@ export async function workTrees(git: Git): Promise<readonly ListedTree[]> {
 }
 
 /**
- * Adds the entry of a work tree, and its folder with nothing but its `.git`: on a branch, or with HEAD detached at a
+ * Adds a work tree to the repository, and a folder that holds only its `.git`: on a branch, or with HEAD detached at a
  * commit. Rejects with a `GitError`.
  */
 export async function addWorkTree(
@@ -105,23 +111,23 @@ export async function addWorkTree(
   outputOf(await askPastOthers(git, add));
 }
 
-/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `GitError`. */
+/** Removes a work tree with all that is in it, even if its folder is already gone. Rejects with a `GitError`. */
 export async function removeWorkTree(git: Git, place: string): Promise<void> {
-  // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
+  // Given twice, `--force` also removes submodules, and an entry that a killed git left locked.
   outputOf(await askPastOthers(git, ['worktree', 'remove', '--force', '--force', place]));
 }
 
-/** Returns the root of the repository of which this one is a submodule; null if it is none. */
+/** Returns the root of the repository of which this one is a submodule; null if it is not a submodule. */
 export async function rootAround(git: Git): Promise<string | null> {
   const { output } = await askGit(git, ['rev-parse', '--show-superproject-working-tree']);
   return output === '' ? null : asText(output).replace(/\n$/, '');
 }
 
-/** On a busy machine, the git of another work tree may take seconds for its entry. */
+/** On a busy machine, git may take seconds to add or remove another work tree. */
 const MOST_TRIES = 20;
 const BETWEEN_TRIES_MS = 50;
 
-/** Asks git, and again while it fails by the entry of another work tree, which is half made or half removed. */
+/** Asks git, and asks again as long as it fails because another work tree is half added or half removed. */
 async function askPastOthers(git: Git, args: readonly string[]): Promise<GitAnswer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await askGit(git, args);

@@ -3,10 +3,10 @@ import type { GitAnswer } from '../call/git-command.ts';
 import { asText } from '../tree-path.ts';
 
 /*
- * Commits as the user would make them, with hooks and a signature. The git is the user's.
+ * Commits as the user would make them, with hooks and a signature. They need a `Git` that runs `asUser`.
  */
 
-/** What became of a step in which programs of the user's may run. */
+/** The outcome of a step in which git may run programs of the user's. */
 export interface UsersStep {
   /** Null if it was not started, was killed, or took too long. */
   readonly exitCode: number | null;
@@ -19,7 +19,8 @@ export async function commitIndex(git: Git, message: string): Promise<UsersStep>
   const commit = () =>
     askGit(git, ['commit', '--quiet', '--cleanup=whitespace', '--file=-'], { input: message });
   const first = await commit();
-  // A `git gc` has just removed the empty folder in which git wanted to write: that passes.
+  // A `git gc` has just removed the empty folder in which git wanted to write. A second try makes the folder
+  // again.
   const isGone = /unable to create temporary file: No such file/.test(first.complaint);
   return stepOf(isGone ? await commit() : first);
 }
@@ -29,12 +30,12 @@ export async function trySigning(git: Git, tree: string): Promise<UsersStep> {
   return stepOf(await askGit(git, ['commit-tree', '-S', '-m', 'Can ralph sign?', tree]));
 }
 
-/** Whether git can run a hook by itself (since 2.36). */
+/** Whether git has a command that runs a hook (since 2.36). */
 export async function runsHooks(git: Git): Promise<boolean> {
   return (await askGit(git, ['hook', 'run', '--ignore-missing', 'ralph-asks'])).exitCode === 0;
 }
 
-/** Runs the hook for the message of a commit on a file. */
+/** Runs the `commit-msg` hook on a file that holds a message. */
 export async function checkMessage(git: Git, file: string): Promise<UsersStep> {
   return stepOf(await askGit(git, ['hook', 'run', '--ignore-missing', 'commit-msg', '--', file]));
 }

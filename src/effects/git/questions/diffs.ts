@@ -12,7 +12,7 @@ const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 const NUMSTAT = ['diff-tree', '-r', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv'];
 const COMPARING = 'git cannot compare two trees';
 
-/** Yields the paths in which two trees differ, and the folders, each with what it was and is. Rejects with a `GitError`. */
+/** Resolves to the files and folders in which two trees differ, each with its old and new entry. Rejects with a `GitError`. */
 export async function rawDiff(
   git: Git,
   from: string,
@@ -27,14 +27,14 @@ export async function stagedSince(git: Git, commit: string): Promise<readonly Tr
 }
 
 /**
- * Returns the paths whose files are not what the index says, without running any of these filters for that. Resolves to
- * null if git fails.
+ * Returns the paths whose files differ from the index, without running the filters of these names. Resolves to null if
+ * git fails.
  */
 export async function filesUnlikeIndex(
   git: Git,
   filters: Iterable<string> = [],
 ): Promise<readonly TreePath[] | null> {
-  // Where a time stamp leaves a doubt git compares contents.
+  // Where a time stamp leaves a doubt, git compares contents, for which it would run the filters.
   const off = [...filters].flatMap((name) =>
     ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
   );
@@ -43,7 +43,7 @@ export async function filesUnlikeIndex(
   return output === null ? null : readNames(output);
 }
 
-/** Counts lines, path by path; null for a binary file. Rejects with a `GitError`. */
+/** Counts the lines in which two trees differ, path by path; null for a binary file. Rejects with a `GitError`. */
 export async function countLines(
   git: Git,
   { from, to }: TreePair,
@@ -56,7 +56,8 @@ export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<
   if (pairs.length === 0) return [];
   const input = Buffer.from(pairs.map(({ from, to }) => `${from} ${to}\n`).join(''));
   const output = outputOf(await askGit(git, [...RAW, '--stdin'], { input }), COMPARING);
-  // Each pair begins with a line that repeats it; each path follows a part with its modes and ids.
+  // The output for each pair begins with a line that repeats the pair; each path follows a part with its modes
+  // and ids.
   const counts: number[] = [];
   let isPath = false;
   for (const part of output.split('\0')) {
@@ -74,8 +75,8 @@ export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<
 }
 
 /**
- * Counts the lines that differ between the trees of each pair, with one process for all of them. Null for a
- * pair of which a tree is gone, and for all of them if git fails. Binary files have no lines.
+ * Counts the lines that differ between the trees of each pair, with one process for all of them. A count is null if a
+ * tree of the pair is gone; all are null if git was killed. Binary files have no lines.
  */
 export async function countLinesBetween(
   git: Git,
@@ -85,9 +86,9 @@ export async function countLinesBetween(
   const names = pairs.map(({ from, to }) => `${from} ${to}`);
   const input = Buffer.from(`${names.join('\n')}\n`);
   const { exitCode, output } = await askGit(git, [...NUMSTAT, '--stdin'], { input });
-  // It was killed, so the last count may not be whole.
+  // Git was killed, so the last count may not be whole.
   if (exitCode === null) return pairs.map(() => null);
-  // Git repeats each pair before its files. Of a pair that it cannot read it only complains.
+  // Git repeats each pair before its files. For a pair that it cannot read, it prints only a complaint.
   const found = new Map<string, LineChanges>();
   let pair = '';
   for (const line of output.split('\n')) {
@@ -111,7 +112,7 @@ function linesIn(count: string | undefined): number {
   return Number.parseInt(count ?? '', 10) || 0;
 }
 
-/** Returns how two trees or commits differ, file by file. Rejects with a `GitError`: `why`, or git's reason. */
+/** Returns how two trees or commits differ, file by file. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function changesBetween(
   git: Git,
   from: string,
@@ -123,22 +124,22 @@ export async function changesBetween(
 }
 
 interface ChangesOptions {
-  /** Whether submodules count of which the repository says that their changes do not. */
+  /** Whether even submodules count that the repository's settings tell git to ignore. */
   readonly isWhole?: boolean;
   readonly pathspecs?: Pathspecs;
   readonly why?: string;
 }
 
-/** Returns how an index differs from a tree or commit. Rejects with a `GitError`: `why`, or git's reason. */
+/** Returns how an index differs from a tree or commit. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function stagedChanges(git: Git, from: string, why?: string): Promise<TreeDifference> {
   const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
   return new Map(readRaw(outputOf(await askGit(git, args), why)));
 }
 
-/** Words for a diff of text in which no program has a say. */
+/** Arguments for a diff as text that runs no program from the configuration. */
 const TEXT = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
 
-/** Returns what differs between two trees as text, for people, without some paths. */
+/** Returns the differences between two trees as text for people, except for those at some paths. */
 export async function diffWithout(
   git: Git,
   from: string,
@@ -149,19 +150,19 @@ export async function diffWithout(
   return asText((await askGit(git, [...TEXT, from, to, '--', ':(top)', ...without])).output);
 }
 
-/** Takes what differs between two trees as text, piece by piece, however long it is. Resolves to whether that was all. */
+/** Passes the differences between two trees to `onOutput` as text, piece by piece. Resolves to whether git succeeded. */
 export async function readDiff(
   git: Git,
   from: string,
   to: string,
   onOutput: (chunk: Buffer) => void,
 ): Promise<boolean> {
-  // With `--text` no `.gitattributes` can have git say "Binary files differ" of a text.
+  // With `--text` no `.gitattributes` can make git say only "Binary files differ" about a text.
   const args = [...TEXT, '--no-color', '--text', from, to];
   return (await askGit(git, args, { onOutput })).exitCode === 0;
 }
 
-/** Writes a file that `git apply` takes, whatever the configuration says of diffs. Rejects with a `GitError`. */
+/** Writes a file that `git apply` takes, whatever the configuration says about diffs. Rejects with a `GitError`. */
 export async function writePatch(git: Git, from: string, to: string, file: string): Promise<void> {
   const how = [
     ...['--binary', '--full-index', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],

@@ -11,8 +11,8 @@ export async function isAncestor(git: Git, commit: string, of: string): Promise<
 }
 
 /**
- * Counts the commits that some commits or refs lead to and no other ones do. What is gone counts for nothing. Resolves to
- * null if git fails.
+ * Counts the commits that lead up to `tips` but not to `without`. Tips that are missing are ignored. Resolves to null
+ * if git fails.
  */
 export async function countCommits(
   git: Git,
@@ -26,7 +26,7 @@ export async function countCommits(
   return output === null ? null : Number.parseInt(output, 10);
 }
 
-/** Two ends of a history: null is the time before the first commit. */
+/** The two ends of a part of the history; a `from` of null is the time before the first commit. */
 export interface CommitRange {
   readonly from: string | null;
   readonly to: string;
@@ -44,10 +44,7 @@ export async function areAllOfTask(
   return outputOf(listed, 'git cannot list the commits since the task began') === '';
 }
 
-/**
- * Whether two commits hold the same files, on the same parents, for the same task: each may have been made at another
- * time.
- */
+/** Whether two commits hold the same files, on the same parents, for the same task. Their times may differ. */
 export async function isSameWork(
   git: Git,
   taskId: string,
@@ -60,7 +57,7 @@ export async function isSameWork(
   return exitCode === 0 && ours === theirs && ours?.split('\n')[1] === taskId;
 }
 
-/** Returns where two commits met; null if they never did, or git fails. */
+/** Returns a newest common ancestor of two commits; null if there is none, or git fails. */
 export async function mergeBase(git: Git, one: string, other: string): Promise<string | null> {
   return outputOrNull(await askGit(git, ['merge-base', one, other]))?.trim() ?? null;
 }
@@ -76,8 +73,8 @@ export async function isShallow(git: Git): Promise<boolean> {
 }
 
 /**
- * Lists the commits of a task that a branch has and none of the others, or those of them since an instant in seconds;
- * none if git fails.
+ * Lists the commits of a task that `branch` has and `others` do not. With `since`, an instant in seconds, lists only
+ * those made since then. Lists none if git fails.
  */
 export async function commitsOfTask(
   git: Git,
@@ -90,7 +87,10 @@ export async function commitsOfTask(
   return outputOrNull(await askGit(git, args))?.match(/^.+$/gm) ?? [];
 }
 
-/** Returns the newest commit that a branch itself made for a task and `from` has not; null for none or a failure. */
+/**
+ * Returns the newest commit for a task on the line of first parents that `from` does not have; null if there is none,
+ * or git fails.
+ */
 export async function newestOfTask(
   git: Git,
   taskId: string,
@@ -103,7 +103,7 @@ export async function newestOfTask(
   return lines?.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
 }
 
-/** Returns the paths in the commits of a task between two others. Rejects with a `GitError`. */
+/** Returns the paths that the commits of a task between two others changed. Rejects with a `GitError`. */
 export async function pathsOfTask(
   git: Git,
   taskId: string,
@@ -115,17 +115,17 @@ export async function pathsOfTask(
   return readNames(listed);
 }
 
-/** What leads to commits that a folder holds, and what keeps them elsewhere. */
+/** Arguments that select the commits which only a folder holds: what leads to them, without what keeps them elsewhere. */
 const UNKEPT = {
-  /** Of a repository that is removed with all its refs. */
+  /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],
-  /** The same, when its HEAD may be detached. */
+  /** The same for a submodule, whose HEAD may be detached. */
   submodule: ['HEAD', '--all', '--not', '--remotes'],
-  /** Of a further work tree, of which only HEAD goes. */
+  /** For an additional work tree: only its HEAD is removed. */
   'work tree': ['HEAD', '--not', '--branches', '--tags', '--remotes'],
 } as const;
 
-/** Counts the commits that would be gone with a repository or work tree; null if git cannot say. */
+/** Counts the commits that would be lost with a repository or work tree; null if git cannot say. */
 export async function countUnkept(git: Git, what: keyof typeof UNKEPT): Promise<number | null> {
   const output = outputOrNull(await askGit(git, ['rev-list', '--count', ...UNKEPT[what]]));
   return output === null ? null : Number.parseInt(output, 10);

@@ -10,10 +10,10 @@ import type { Repository } from '../repository.ts';
 import { asInput, asText, type TreePath } from '../tree-path.ts';
 
 /*
- * What an index holds, what it is to hold, and the files that git writes from it.
+ * Reads and changes an index, and writes files from it.
  */
 
-/** Lists an index, or those of its paths that the pathspecs leave in. Rejects with a `GitError`. */
+/** Lists the paths of an index, or those that the pathspecs select. Rejects with a `GitError`. */
 export async function indexNames(
   git: Git,
   pathspecs: Pathspecs = [],
@@ -22,8 +22,8 @@ export async function indexNames(
 }
 
 /**
- * Lists the entries of an index with their flags, or those at some paths, as `readStaged` does. Rejects with a `GitError`:
- * `why`, or git's reason.
+ * Lists the entries of an index with their flags, or those at some paths, as `readStaged` does. Rejects with a
+ * `GitError` that says `why`, or git's reason.
  */
 export async function indexEntries(
   git: Git,
@@ -39,7 +39,7 @@ export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>
   return heldBy(await indexEntries(git, [], 'git cannot read the index'));
 }
 
-/** A path of the work tree that is not as in the index. */
+/** A path at which the work tree differs from the index. */
 export interface ListedChange {
   readonly name: TreePath;
   /** Whether the index has it. */
@@ -63,7 +63,7 @@ export async function listWorkTree(
   }));
 }
 
-/** Returns which of the paths git ignores; those that the index has are not, unless `evenTracked`. Rejects with a `GitError`. */
+/** Returns which of the paths git ignores. Paths in the index count only with `evenTracked`. Rejects with a `GitError`. */
 export async function ignoredAmong(
   git: Git,
   names: readonly TreePath[],
@@ -71,22 +71,22 @@ export async function ignoredAmong(
 ): Promise<readonly TreePath[]> {
   const args = ['check-ignore', ...(evenTracked ? ['--no-index'] : []), '-z', '--stdin'];
   const answer = await askGit(git, args, { input: asInput(names) });
-  // It ends with 1 if none of them is.
+  // Git exits with 1 if none of them is ignored.
   if (answer.exitCode !== 1) outputOf(answer, why);
   return readNames(answer.output);
 }
 
-/** Makes an index what a tree or commit says; null is the one without files. Rejects with a `GitError`: `why`, or git's reason. */
+/** Fills an index from a tree or commit; null empties it. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function readIntoIndex(git: Git, tree: string | null, why?: string): Promise<void> {
   outputOf(await askGit(git, ['read-tree', tree ?? '--empty']), why);
 }
 
-/** One that is split would leave a part of an index of ralph's own behind. */
+/** Git keeps a part of a split index in a second file, which would be left behind when ralph removes an index of its own. */
 const WHOLE = ['-c', 'core.splitIndex=false'];
 
 /**
- * Makes an index what a tree or commit says, and what the work tree has at some paths. What it knew of the times of
- * files it goes on knowing. Rejects with a `GitError`.
+ * Fills an index from a tree or commit, and then, at some paths, from the work tree. File times that the index knows
+ * are kept. Rejects with a `GitError`.
  */
 export async function stagePaths(
   git: Git,
@@ -101,17 +101,23 @@ export async function stagePaths(
   outputOf(added, why.adding);
 }
 
-/** Takes the index and the files from one tree to another, but for what has changed since. Resolves to whether it did. */
+/**
+ * Moves the index and the files from one tree to another, and keeps other changes. Resolves to whether git could: not
+ * if a changed file is in the way.
+ */
 export async function switchTrees(git: Git, from: string, to: string): Promise<boolean> {
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
 
-/** Has an index know which files are as it says. It complains of each that is not. */
+/** Notes in an index which files are as it says. Git fails if a file is not, which is no error here. */
 export async function refreshIndex(git: Git): Promise<void> {
   await askGit(git, ['update-index', '-q', '--refresh']);
 }
 
-/** Gives paths of an index these entries, or takes them out. Rejects with a `GitError`: `why`, or git's reason. */
+/**
+ * Sets entries of an index, and removes paths whose entry is null. Rejects with a `GitError` that says `why`, or git's
+ * reason.
+ */
 export async function setEntries(
   git: Git,
   repository: Pick<Repository, 'hash'>,
@@ -123,7 +129,7 @@ export async function setEntries(
   outputOf(await askGit(git, ['update-index', '-z', '--index-info'], { input }), why);
 }
 
-/** Takes paths out of an index, whatever lies in the work tree. Rejects with a `GitError`. */
+/** Removes paths from an index, whatever lies in the work tree. Rejects with a `GitError`. */
 export async function dropPaths(
   git: Git,
   names: readonly TreePath[],
@@ -132,12 +138,15 @@ export async function dropPaths(
   if (names.length > 0) outputOf(await updateIndex(git, ['--force-remove'], names), why);
 }
 
-/** Has an index know what the work tree has at paths that are in it already. */
+/** Updates paths that an index already has from the work tree. */
 export async function updatePaths(git: Git, names: readonly TreePath[]): Promise<void> {
   await updateIndex(git, [], names);
 }
 
-/** Gives one path of an index an entry, or takes it out. Rejects with a `GitError`, also if there is no room for it. */
+/**
+ * Sets one entry of an index, or removes the path if it is null. Rejects with a `GitError`, for example if a folder has
+ * this name.
+ */
 export async function setEntry(git: Git, name: string, entry: TreeEntry): Promise<void> {
   const change =
     entry === null
@@ -146,15 +155,15 @@ export async function setEntry(git: Git, name: string, entry: TreeEntry): Promis
   outputOf(await askGit(git, ['update-index', ...change]));
 }
 
-/** Brings all of the work tree that is not ignored into its index. Rejects with a `GitError`. */
+/** Adds all files of the work tree that are not ignored to its index. Rejects with a `GitError`. */
 export async function addAll(git: Git): Promise<void> {
   outputOf(await askGit(git, ['add', '--all']));
 }
 
-/** What an index can say of a path: that git need not look at the file, or that there is none. */
+/** Flags for a path of an index: that git need not look at the file, or that the file is left out of the work tree. */
 export type IndexFlag = 'assume-unchanged' | 'no-assume-unchanged' | 'skip-worktree';
 
-/** Flags paths of an index; none of them, if it lacks one. Rejects with a `GitError`. */
+/** Flags paths of an index; flags none if the index lacks one of them. Rejects with a `GitError`. */
 export async function flagPaths(
   git: Git,
   names: readonly TreePath[],
@@ -167,17 +176,17 @@ function updateIndex(git: Git, how: readonly string[], names: readonly TreePath[
   return askGit(git, ['update-index', ...how, '-z', '--stdin'], { input: asInput(names) });
 }
 
-/** From this many files on, one pack is flushed to the disk much sooner than each file by itself. */
+/** From this many files on, it is much faster to flush one pack to the disk than each file by itself. */
 const MANY_FILES = 100;
 
-/** How often paths that git refuses are dropped before all is given up. */
+/** How many paths git may refuse before `addPaths` gives up. */
 const MOST_REFUSALS = 100;
 
 const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
 
 /**
- * Brings what the work tree has at some paths into an index. A path that git refuses is left out and named, so that one
- * bad path costs one path. Rejects with a `GitError` if git fails otherwise, as on a full disk.
+ * Adds some paths of the work tree to an index. A path that git refuses is left out and returned, so that one bad path
+ * costs one path. Rejects with a `GitError` if git fails otherwise, as on a full disk.
  */
 export async function addPaths(
   git: Git,
@@ -187,12 +196,12 @@ export async function addPaths(
   let left = names;
   while (refused.size <= MOST_REFUSALS) {
     if (left.length === 0) return refused;
-    // Git then writes contents that it would stream into a pack all in one pack.
+    // With this setting, git writes all contents into one pack.
     const stored = left.length < MANY_FILES ? [] : ['-c', 'core.bigFileThreshold=1'];
     const args = [...stored, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
     const answer = await askGit(git, args, { input: asInput(left) });
     if (answer.exitCode === 0) return refused;
-    // Git then names a file, too, with which nothing is wrong.
+    // On a full disk git names a file, too, though nothing is wrong with that file.
     if (saysFull(answer.complaint)) throw new GitError(reasonOf(answer));
     const name = REFUSED.exec(answer.complaint)?.[1];
     if (name === undefined || !left.includes(name)) break;
@@ -203,22 +212,22 @@ export async function addPaths(
 }
 
 /**
- * Writes an index as a tree; returns its id. Git must have all objects, but for those of a partial clone in the folder
- * `objects`. Rejects with a `GitError`: `why`, or git's reason.
+ * Writes an index as a tree; returns its id. Git must have all objects, unless the folder `objects` is that of a
+ * partial clone. Rejects with a `GitError` that says `why`, or git's reason.
  */
 export async function writeTree(
   git: Git,
   { objects, why }: { readonly objects?: string; readonly why?: string } = {},
 ): Promise<string> {
   const packs = objects === undefined ? [] : namesIn(path.join(objects, 'pack'));
-  // Some objects of a partial clone only its origin may have.
+  // Some objects of a partial clone may be only at its origin.
   const isPartial = packs.some((name) => name.endsWith('.promisor'));
   return outputOf(await askGit(git, ['write-tree', ...(isPartial ? ['--missing-ok'] : [])]), why);
 }
 
 /**
- * Writes all files of an index, over what is there. `attributes` is a file with attributes for all of them. Rejects with
- * a `GitError`: `why`, or git's reason.
+ * Writes all files of an index, and overwrites what is there. `attributes` is a file with attributes for all of them.
+ * Rejects with a `GitError` that says `why`, or git's reason.
  */
 export async function writeFiles(
   git: Git,
@@ -228,7 +237,10 @@ export async function writeFiles(
   outputOf(await askGit(git, [...by, 'checkout-index', '--all', '--force', '--quiet']), why);
 }
 
-/** Writes some files of an index, over what is there; `notesTimes` in it. Rejects with a `GitError`: `why`, or git's reason. */
+/**
+ * Writes some files of an index, and overwrites what is there. With `notesTimes`, the index notes their times. Rejects
+ * with a `GitError` that says `why`, or git's reason.
+ */
 export async function writeSome(
   git: Git,
   names: Iterable<TreePath>,
@@ -238,11 +250,11 @@ export async function writeSome(
   outputOf(await askGit(git, ['checkout-index', ...how], { input: asInput(names) }), why);
 }
 
-/** Some files of a work tree, and how git is asked for them. */
+/** Kinds of files in a work tree, with git's options for each. */
 const LISTED = {
-  /** Everything that git ignores; a folder of nothing else is one name, with a slash at its end. */
+  /** Everything that git ignores; a folder that holds nothing else is one name, with a slash at its end. */
   ignored: ['--ignored', '--directory'],
-  /** What git neither has nor ignores. */
+  /** What is neither in the index nor ignored. */
   untracked: [],
   /** All that git does not ignore. */
   'not-ignored': ['--cached', '--deduplicate'],
@@ -257,7 +269,7 @@ export async function filesThatAre(
   return readNames(outputOf(await askGit(git, args)));
 }
 
-/** Returns, of some names in the root, what git ignores there and what it does not, with what lies in their folders. */
+/** Lists what lies at some names in the root, and in their folders: what git ignores, and the rest. */
 export async function namesByIgnored(
   git: Git,
   names: readonly string[],
@@ -278,7 +290,7 @@ export async function isIgnored(git: Git, name: string): Promise<boolean> {
   return (await askGit(git, ['check-ignore', '-q', '--', name])).exitCode === 0;
 }
 
-/** Returns what was changed, removed or added in a work tree, also if it is ignored; nothing if git fails. */
+/** Returns what was changed, removed or added in a work tree, even if it is ignored; nothing if git fails. */
 export async function touchedNames(git: Git): Promise<readonly TreePath[]> {
   return readNames(outputOrNull(await askGit(git, ['ls-files', '-m', '-d', '-o', '-z'])) ?? '');
 }

@@ -4,7 +4,10 @@ import { outputOf } from '../git-error.ts';
 import { readTree } from '../listings.ts';
 import type { TreePath } from '../tree-path.ts';
 
-/** Lists a tree with all that is below it: mode and id by path, and the ids of its folders. Rejects with a `GitError`. */
+/**
+ * Lists all that is below a tree: the mode and id of each file by its path, and the ids of the folders. Rejects with a
+ * `GitError`.
+ */
 export async function treeEntries(git: Git, tree: string): Promise<ReturnType<typeof readTree>> {
   const listed = await askGit(git, ['ls-tree', '-r', '-t', '-z', tree]);
   return readTree(outputOf(listed, `git cannot list the tree ${tree}`));
@@ -34,7 +37,7 @@ export interface CommitParts {
   readonly parents: readonly string[];
 }
 
-/** Writes a commit, to which no ref leads; returns its id. Rejects with a `GitError`. */
+/** Writes a commit; no ref leads to it yet. Returns its id. Rejects with a `GitError`. */
 export async function writeCommit(
   git: Git,
   { tree, message, parents }: CommitParts,
@@ -45,7 +48,7 @@ export async function writeCommit(
   );
 }
 
-/** Returns what an object is, such as `tree`; '' if git has none of this name, and without asking another machine. */
+/** Returns the type of an object, such as `tree`; '' if git has no object of this name. Asks no other machine. */
 export async function objectType(git: Git, name: string): Promise<string> {
   return (await askGit(git, ['cat-file', '-t', name])).output.trim();
 }
@@ -64,19 +67,19 @@ export async function headWithTree(
   return exitCode === 0 ? { commit, tree } : null;
 }
 
-/** Returns the content of a file; null if git has none of this id. */
+/** Returns the content of a file in git's objects; null if git has no object with this id. */
 export async function blobOf(git: Git, id: string): Promise<Buffer | null> {
   const output = outputOrNull(await askGit(git, ['cat-file', 'blob', id]));
   return output === null ? null : Buffer.from(output, 'latin1');
 }
 
-/** Writes a file, to which nothing leads; returns its id. Rejects with a `GitError`. */
+/** Writes a text as a file into git's objects; nothing leads to it yet. Returns its id. Rejects with a `GitError`. */
 export async function writeBlob(git: Git, text: string): Promise<string> {
   const args = ['hash-object', '-w', '--stdin'];
   return outputOf(await askGit(git, args, { input: Buffer.from(text) }));
 }
 
-/** Returns the id of the object that git would make of a file with this content; null if git fails. */
+/** Returns the id that git would give a file with this name and content; null if git fails. */
 export async function idAt(git: Git, name: string, content: Uint8Array): Promise<string | null> {
   const args = ['hash-object', '--stdin', `--path=${name}`];
   return outputOrNull(await askGit(git, args, { input: content }))?.trim() ?? null;

@@ -2,9 +2,9 @@ import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
 
 /*
- * What git says of an origin, and what that means. Git has no exit codes for it, so its words decide. They are
- * known, since ralph asks git for English. Other words count as an origin that is away: the worker then tries again,
- * which costs nothing but time.
+ * Reads what git says about an origin. Git has no exit codes for these cases, so its words decide; they are in English,
+ * since ralph asks for it. With unknown words the origin counts as away: the worker then tries again, which costs only
+ * time.
  */
 
 /** Why nothing was fetched; `why` is a sentence. */
@@ -20,7 +20,7 @@ export type PushEnd =
   | { readonly kind: 'pushed' }
   /** The ref holds another commit than was expected: nothing was written. */
   | { readonly kind: 'moved'; readonly why: string }
-  /** By a hook, by missing permissions, or since git cannot send the commit: another try is of no use by itself. */
+  /** A hook or missing permissions refused the push, or git cannot send the commit. Trying again does not help by itself. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string };
 
@@ -31,29 +31,32 @@ const NO_REF = /couldn't find remote ref|not our ref|unadvertised object|no such
 const INCOMPLETE =
   /bad object|does not match any|unable to read|could not parse|missing (?:blob|tree|commit)|object .* is corrupt/i;
 
-/** What git says where it reads an object or a ref that a power cut has left empty. */
+/** What git says when it reads an object or a ref that a power cut has left empty. */
 const DAMAGED =
   /bad object|is corrupt|object file .* is empty|reference broken|did not send all necessary objects|not a git repository/i;
 
-/** Whether a complaint about a fetch may be about the mirror itself. An origin that is damaged has the same words. */
+/**
+ * Whether a complaint about a fetch may be about damage in the repository that fetches. A damaged origin causes the
+ * same words.
+ */
 export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
 }
 
-/** What git says of a lock that is there already. */
+/** What git says if a lock is there already. */
 const LOCKED = /\.lock': File exists/;
 
-/** Whether git found a lock in its way. */
+/** Whether git says that a lock was in its way. */
 export function saysLocked(complaint: string): boolean {
   return LOCKED.test(complaint);
 }
 
-/** Whether git says that it has ids of one kind, and the origin those of SHA-256. */
+/** Whether git says that the origin has ids of SHA-256, and this repository does not. */
 export function saysSha256(complaint: string): boolean {
   return /mismatched algorithms: client \w+; server sha256/.test(complaint);
 }
 
-/** Returns what git's complaint about a fetch means. `wanted` names what was asked for, such as `main`. */
+/** Returns what git's complaint about a fetch means. `wanted` names the ref that was asked for, such as `main`. */
 export function fetchTrouble(complaint: string, url: string, wanted: string): FetchTrouble {
   const shown = shownUrl(url);
   if (NO_REF.test(complaint)) {
@@ -68,11 +71,11 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** The ref is not what the push or the origin expected: only another look at the origin tells more. */
+/** What git says if the ref is not what the push or the origin expected. Why, only another look at the origin can tell. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
-/** A push that has to be looked into: see `RACED`. */
+/** The end of a push, or `raced` if the origin has to be asked what became of it: see `RACED`. */
 export type ReadPush = PushEnd | { readonly kind: 'raced'; readonly why: string };
 
 /** Returns what git's answer to `push --porcelain` of one ref means. */
@@ -100,7 +103,7 @@ export function readPush(output: string, complaint: string, url: string, ref: st
   return awayFrom(shown, complaint);
 }
 
-/** Returns why an origin does not remove a ref; null if it was not asked. */
+/** Returns why an origin refused to remove a ref; null if git's output holds no refusal. */
 export function refusalIn(output: string): string | null {
   return /^!\t.*\((.*)\)$/m.exec(output)?.[1] ?? null;
 }
@@ -109,9 +112,9 @@ function awayFrom(shown: string, complaint: string): { kind: 'away'; why: string
   return { kind: 'away', why: `${shown} cannot be reached: ${saidIn(complaint, /\S/)}.` };
 }
 
-/** Returns a URL, or words with URLs in them, as people see it: on one line, without users, passwords and tokens. */
+/** Returns a URL, or words with URLs in them, to be shown to people: on one line, without users, passwords and tokens. */
 export function shownUrl(text: string): string {
-  // A user name in a URL may be a token, which has no shape of its own.
+  // A user name in a URL may be a token, and cannot be recognized as one.
   return oneLine(maskSecrets(text.replace(/:\/\/[^/\s'"]*@/g, '://')), 200);
 }
 
@@ -122,7 +125,7 @@ function saidIn(complaint: string, pattern: RegExp): string {
   return said === '' ? 'git did not finish' : said;
 }
 
-/** What the origin's hook says to people; null if it says nothing. */
+/** Returns what the origin's hook says to people; null if it says nothing. */
 function remoteLine(complaint: string): string | null {
   const line = /^remote: +(\S.*)$/m.exec(complaint)?.[1];
   return line === undefined ? null : shownUrl(line);

@@ -5,16 +5,16 @@ import { asText } from '../tree-path.ts';
 
 /** A ref, and where it leads. */
 export interface ListedRef {
-  /** In full, one character for each byte. */
+  /** The full name, one character for each byte. */
   readonly name: string;
   readonly id: string;
-  /** The ref that this one only leads to; '' for none. */
+  /** The ref to which this one is only a link; '' if it is none. */
   readonly symbolic: string;
-  /** The work tree that has this branch checked out; '' for none. */
+  /** The work tree in which this branch is checked out; '' for none. */
   readonly checkedOutIn: string;
 }
 
-/** Lists all refs, or those with these names, below them, or that match. Rejects with a `GitError`. */
+/** Lists all refs, or those that match a pattern, have it as their name, or are below it. Rejects with a `GitError`. */
 export async function listRefs(
   git: Git,
   patterns: readonly string[] = [],
@@ -28,7 +28,7 @@ export async function listRefs(
   );
 }
 
-/** Lists the names of refs as `listRefs` does, those with the highest number first; none if git fails. */
+/** Lists the names of refs that `listRefs` finds, highest number first; none if git fails. */
 export async function refNames(git: Git, patterns: readonly string[]): Promise<readonly string[]> {
   const names = ((await orNull(listRefs(git, patterns))) ?? []).map(({ name }) => asText(name));
   return names.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
@@ -41,12 +41,12 @@ export async function resolveName(git: Git, name: string): Promise<string | null
   );
 }
 
-/** Returns the commit that a name leads to, through a tag, too; null for none. */
+/** Returns the commit that a name leads to, even through a tag; null for none. */
 export function resolveCommit(git: Git, name: string): Promise<string | null> {
   return resolveName(git, `${name}^{commit}`);
 }
 
-/** Returns the commit that a person names; null if there is no such commit, and for a name that looks like an option. */
+/** Returns the commit that a person names; null if there is none. A name like an option is not read as an option. */
 export async function resolveNamed(git: Git, name: string): Promise<string | null> {
   const args = ['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`];
   return outputOrNull(await askGit(git, args))?.trim() ?? null;
@@ -80,17 +80,17 @@ export async function isInHistory(git: Git, commit: string): Promise<boolean> {
   return exitCode === 0 && output !== '';
 }
 
-/** Has a ref lead to a commit, whatever it led to before. Resolves to whether it does. */
+/** Sets a ref to a commit, whatever it led to before. Resolves to whether git did. */
 export async function setRef(git: Git, name: string, commit: string): Promise<boolean> {
   return (await askGit(git, ['update-ref', name, commit])).exitCode === 0;
 }
 
-/** No lock of a ref is waited for longer, in ms. */
+/** The longest wait for the lock of a ref, in ms. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
- * Makes a ref, which must not be there unless `mayReplace`. Resolves to whether it is made: not if it, or one below it,
- * is there already. Rejects with a `GitError` if git refuses it.
+ * Makes a ref, which must not exist unless `mayReplace`. Resolves to whether it was made: not if the ref, or one below
+ * it, exists already. Rejects with a `GitError` if git fails otherwise.
  */
 export async function makeRef(
   git: Git,
@@ -103,7 +103,7 @@ export async function makeRef(
   const answer = await askGit(git, [...patience, ...args]);
   if (answer.exitCode === 0) return true;
   const { complaint } = answer;
-  // If somebody has made a ref below it, git takes none of this name.
+  // If there is a ref below this name, git refuses the name.
   if (/already exists/.test(complaint) || complaint.includes(`'${name}/`)) return false;
   throw new GitError(reasonOf(answer), complaint);
 }
@@ -114,17 +114,17 @@ const NO_COMMIT = '';
 /** How a ref moves. */
 export interface RefMove {
   readonly to: string;
-  /** The commit that it has to lead to before; null if it must not be there. */
+  /** The commit that the ref has to lead to before; null if it must not be there. */
   readonly from: string | null;
   /** What its reflog says. */
   readonly reason?: string;
-  /** Whether it gets a reflog in any case. */
+  /** Whether the ref gets a reflog even if the configuration wants none. */
   readonly isLogged?: boolean;
-  /** Whether the ref itself moves, and not what it leads to: HEAD leaves its branch. */
+  /** Whether the ref itself moves, and not the one that it links to: HEAD then leaves its branch. */
   readonly isDetached?: boolean;
 }
 
-/** Moves a ref by compare and swap. Rejects with a `GitError`. */
+/** Moves a ref if it still leads to `from`. Rejects with a `GitError`. */
 export async function moveRef(git: Git, name: string, move: RefMove): Promise<void> {
   const how = [
     ...(move.isLogged === true ? ['--create-reflog'] : []),
@@ -140,7 +140,7 @@ export async function putHeadOn(git: Git, branch: string, reason: string): Promi
   outputOf(await askGit(git, ['symbolic-ref', '-m', reason, 'HEAD', branch]));
 }
 
-/** Removes a ref that leads to this commit. Rejects with a `GitError`. */
+/** Removes a ref if it leads to this commit. Rejects with a `GitError`. */
 export async function deleteRef(git: Git, name: string, commit: string): Promise<void> {
   outputOf(await askGit(git, ['update-ref', '-d', name, commit]));
 }

@@ -4,10 +4,10 @@ import { type ListedSetting, readSettings } from '../listings.ts';
 import { asText, type TreePath } from '../tree-path.ts';
 
 /*
- * What git says of its settings. One that is not set is no failure, and a git that fails says as much as one that knows none.
+ * Reads git's settings. A failure of git counts as if no setting was set.
  */
 
-/** Returns the value of a setting, as git reads one of this type; null if it is not set. */
+/** Returns the value of a setting, as git prints it for this type; null if it is not set. */
 export async function settingNow(
   git: Git,
   name: string,
@@ -18,7 +18,7 @@ export async function settingNow(
   return value === null ? null : asText(value).replace(/\n$/, '');
 }
 
-/** Returns the settings whose names match, each a path with the home folder put in. */
+/** Returns the settings whose names match. Their values are paths, with `~` replaced by the home folder. */
 export function pathsLike(git: Git, pattern: string): Promise<readonly ListedSetting[]> {
   return listed(git, 0, ['--type=path', '--get-regexp', pattern]);
 }
@@ -29,13 +29,13 @@ export interface FoundSetting extends ListedSetting {
   readonly origin: string;
 }
 
-/** Returns all settings. */
+/** Returns all settings, each with its origin. */
 export async function settingsWithOrigins(git: Git): Promise<readonly FoundSetting[]> {
   const all = await listed(git, 1, ['--list', '--show-origin']);
   return all.map((setting) => ({ ...setting, origin: setting.columns[0] ?? '' }));
 }
 
-/** Returns the user's own settings, with those of files that they include. */
+/** Returns the user's own settings, even those in files that the user's configuration includes. */
 export async function usersSettings(git: Git): Promise<readonly FoundSetting[]> {
   const all = await listed(git, 2, ['--list', '--show-scope', '--show-origin', '--includes']);
   return all
@@ -52,7 +52,7 @@ async function listed(
   return readSettings(asText(output), columns);
 }
 
-/** Returns the names of the submodules that a tree has, or with null the work tree, by their paths. */
+/** Returns the names of the submodules in a tree by their paths; null stands for the work tree. */
 export async function submodulesIn(
   git: Git,
   tree: string | null,
@@ -67,7 +67,7 @@ export async function submodulesIn(
   return names;
 }
 
-/** Returns the URLs of the remotes that the repository itself has, by name; both have one character for each byte. */
+/** Returns the names and URLs of the remotes in the repository's own configuration, one character for each byte. */
 export async function remoteUrls(
   git: Git,
 ): Promise<readonly { readonly name: string; readonly url: string }[]> {
@@ -79,7 +79,7 @@ export async function remoteUrls(
   });
 }
 
-/** Returns the folder of the hooks, wherever it is; null if git fails. */
+/** Returns the folder of the hooks, wherever the configuration puts it; null if git fails. */
 export async function hooksFolder(git: Git): Promise<string | null> {
   const named = outputOrNull(await askGit(git, ['rev-parse', '--git-path', 'hooks']));
   return named === null ? null : asText(named).replace(/\n$/, '');

@@ -7,21 +7,21 @@ import type { TreePath } from '../tree-path.ts';
 export interface TreeStatus {
   /** Id of the commit at HEAD; null before the first commit. */
   readonly head: string | null;
-  /** What is not as in HEAD, and what git does not know. A folder, such as a repository inside, ends with a slash. */
+  /** What differs from HEAD, and what git does not know. A folder, such as a repository inside, ends with a slash. */
   readonly names: readonly TreePath[];
 }
 
 interface StatusOptions {
-  /** Whether what is not committed in a submodule counts. */
+  /** Whether uncommitted changes in a submodule count. */
   readonly looksInside?: boolean;
-  /** Whether each file of a folder that git does not know is named. */
+  /** Whether each file in a folder that git does not know is named, and not only the folder. */
   readonly isFull?: boolean;
   readonly why?: string;
 }
 
 /**
- * Asks git for HEAD and for what is not committed in a work tree, or at some of its paths. Rejects with a `GitError`:
- * `why`, or git's reason.
+ * Asks git for HEAD, and for what is not committed in a work tree or at some of its paths. Rejects with a `GitError`
+ * that says `why`, or git's reason.
  */
 export async function readStatus(
   git: Git,
@@ -31,7 +31,7 @@ export async function readStatus(
   const how = [
     ...['--porcelain=v2', '-z', '--branch', '--no-ahead-behind', '--no-renames'],
     ...(isFull ? ['--untracked-files=all'] : []),
-    // Of a submodule only its commit: looking into it would start its filters.
+    // Only the commit of a submodule counts: looking into it would start its filters.
     ...(looksInside ? [] : ['--ignore-submodules=dirty']),
   ];
   const output = outputOf(await askGit(git, ['status', ...how, ...pathspecs]), why);

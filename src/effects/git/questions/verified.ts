@@ -4,8 +4,8 @@ import { didNotAnswer, GitError } from '../git-error.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts
- * on is hashed here: the id of a commit vouches for its tree, the id of a tree for its files, wherever they lie.
- * Git must know no replaced objects.
+ * on is hashed here: the id of a commit vouches for its tree, the id of a tree for its files, wherever they lie. Git
+ * must not replace objects by others.
  */
 
 /** An object whose content is what its id says. */
@@ -92,7 +92,7 @@ interface Reading {
   readonly type: string;
   readonly hash: Hash;
   readonly parts: Buffer[];
-  /** How many bytes are still to come, with the line break behind them. */
+  /** How many bytes are still to come, counting the line break after the content. */
   left: number;
 }
 
@@ -111,14 +111,15 @@ async function scan(
     const found = await scanOnce(git, wanted, isKept);
     if (found !== null) for (const [id, object] of found) onRight(id, object);
     else if (wanted.length > 1) {
-      // One of them ends git, or is longer than its head says: whatever follows it cannot be believed.
+      // One of the objects makes git fail, or is longer than its head says, so that nothing after it can be
+      // believed. Each half is read by itself.
       const half = Math.ceil(wanted.length / 2);
       open.push(wanted.slice(half), wanted.slice(0, half));
     }
   }
 }
 
-/** A repository with so many broken objects has lost the others, too. */
+/** Bounds the time for a repository with many broken objects. Objects not read by then count as missing. */
 const RUNS_AT_MOST = 200;
 
 /**
@@ -130,7 +131,7 @@ async function scanOnce(
   wanted: readonly string[],
   isKept: boolean,
 ): Promise<ReadonlyMap<string, VerifiedObject> | null> {
-  // The content of an object can look like the head of the next one, but for this.
+  // Marks the true heads, since the content of an object can look like the head of the next one.
   const sign = randomUUID();
   const found = new Map<string, VerifiedObject>();
   let at = 0;
