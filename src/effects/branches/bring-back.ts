@@ -9,21 +9,21 @@ import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-/** The newest snapshot of a task: the commit that was checked out, and the files as they were left. */
+/** The newest snapshot of a task: the commit that was checked out, and the files. */
 export interface NewestSnapshot {
-  /** Null if it has none: it was taken before the repository's first commit. */
+  /** Null if the snapshot was taken before the repository's first commit. */
   readonly head: string | null;
   readonly tree: string;
 }
 
-/** Returns the newest snapshot of a task, or null. */
+/** Returns the newest snapshot of a task; null if there is none. */
 export async function newestSnapshot(
   git: PrivateGit,
   ids: readonly SnapshotId[],
 ): Promise<NewestSnapshot | null> {
   const newest = (await listSnapshots(git.own, ids)).snapshots.at(-1);
   if (newest === undefined) return null;
-  // After an undo the files are as it left them.
+  // An undo's snapshot also names the tree that the undo left behind.
   return { head: (await readSnapshot(git, newest.commit)).head, tree: leftBy(newest) };
 }
 
@@ -38,9 +38,9 @@ export interface MadeAgain {
 }
 
 /**
- * Brings what was not committed back into a work tree that was made again, and writes over nothing but files that are
- * as the branch has them. What the agent may not write is as when the task began. Resolves to the paths that stay, since
- * the branch has changed them. Rejects with a `GitError`.
+ * Restores uncommitted work into a work tree that was made again, and overwrites only files that are as on the branch.
+ * Restores what the agent may not write as it was when the task began. Resolves to the paths that it leaves alone, for
+ * example because the branch has changed them. Rejects with a `GitError`.
  */
 export async function bringBack(
   git: PrivateGit,

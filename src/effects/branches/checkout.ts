@@ -17,8 +17,8 @@ import { deleteRef, isRef, moveRef } from '../git/questions/refs.ts';
 import { findPlaces, type Repository, refOf } from '../git/repository.ts';
 
 /*
- * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any
- * two of them leaves what the next call finishes:
+ * A checkout is a linked git work tree that ralph makes. If ralph is killed between two of these steps, the next call
+ * finishes the work tree:
  *
  *   branch ──► entry of the work tree in the repository (no index yet) ──► files ──► index
  */
@@ -33,16 +33,16 @@ export interface CheckoutPlace {
 export interface CheckoutRequest extends CheckoutPlace {
   /** The id of a commit. */
   readonly commit: string;
-  /** A branch such as `ralph/fix-login`, made at the commit if there is none; null for a detached HEAD. */
+  /** A branch such as `ralph/fix-login`, which is made at the commit if it does not exist; null for a detached HEAD. */
   readonly branch: string | null;
   /** Called with the work tree's own git folder before the first file is written. */
   readonly onEntered?: (gitDir: string) => Promise<void>;
 }
 
 /**
- * Makes a work tree, or finishes one that a killed ralph began. Of the repository's programs none runs:
- * files are written as git has them, but for filters of the user's own configuration. Resolves to the
- * work tree's own git folder. Rejects with a `GitError`, or the system's error.
+ * Makes a work tree, or finishes one that a killed ralph began. Runs no program that the repository names: files are
+ * written as git has them, or by filters of the user's own configuration. Resolves to the work tree's own git folder.
+ * Rejects with a `GitError`, or the system's error.
  */
 export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   const { path: place, branch, commit, onEntered } = request;
@@ -50,7 +50,7 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   try {
     const gitDir = (await gitDirOf(request)) ?? (await enter(request));
     await onEntered?.(gitDir);
-    // Git writes the index last: with one, the work tree is whole.
+    // Git writes the index last, so a work tree that has one is complete.
     if (!existsSync(path.join(gitDir, 'index'))) {
       rmSync(path.join(gitDir, 'index.lock'), { force: true });
       await checkOutHead(await gitWithoutOwnFilters(request.git, place));
@@ -66,12 +66,12 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   }
 }
 
-/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `GitError`. */
+/** Removes a work tree with all that is in it, even if its folder is already deleted. Rejects with a `GitError`. */
 export function removeCheckout({ repository, git, path: place }: CheckoutPlace): Promise<void> {
   return removeWorkTree(gitAt(git, repository.commonDir), place);
 }
 
-/** Lists the work trees of a repository, also those that are gone. Rejects with a `GitError`. */
+/** Lists the work trees of a repository, even those whose folders are deleted. Rejects with a `GitError`. */
 export function listTrees({
   repository,
   git,
@@ -79,7 +79,7 @@ export function listTrees({
   return workTrees(gitAt(git, repository.commonDir));
 }
 
-/** Whether a branch of this name is there. */
+/** Whether a branch of this name exists. */
 export function isBranch(
   { repository, git }: Omit<CheckoutPlace, 'path'>,
   branch: string,
@@ -87,7 +87,7 @@ export function isBranch(
   return isRef(gitAt(git, repository.commonDir), refOf(branch));
 }
 
-/** Returns the git folder of the work tree at this path; null if it is none of this repository. */
+/** Returns the git folder of the work tree at this path; null if this repository has no work tree there. */
 export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
   if (!existsSync(path.join(place.path, '.git'))) return null;
   const found = await findPlaces(place.path, place.git);
@@ -98,7 +98,7 @@ export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
   return isOwn ? found.gitDir : null;
 }
 
-/** Makes the branch unless it is there; whether it was made. Compares and swaps, so none is moved. */
+/** Makes the branch, and never moves an existing one. Resolves to whether it was made. */
 async function makeBranch(
   request: CheckoutRequest,
   branch: string,
@@ -110,14 +110,14 @@ async function makeBranch(
   return true;
 }
 
-/** How often git is asked again: two that add a work tree at once can disturb each other. */
+/** How often git is asked: two processes that add a work tree at once can disturb each other. */
 const MOST_TRIES = 8;
 const BETWEEN_TRIES_MS = 50;
 
-/** Adds the entry of the work tree, and the folder with nothing but its `.git`. */
+/** Adds the work tree to the repository, and its folder with only a `.git`. Resolves to its git folder. */
 async function enter(request: CheckoutRequest): Promise<string> {
   const { repository, git, path: place, branch, commit } = request;
-  // Only the entry may be left, of a work tree that somebody deleted.
+  // If somebody deleted the folder of the work tree, the repository may still have its entry.
   if (!isThere(place) && (await listTrees(request)).some((tree) => tree.path === realPath(place))) {
     await removeCheckout(request);
   }

@@ -9,9 +9,9 @@ import { asText, asTreePath } from '../git/tree-path.ts';
 import { filesThatMatch } from '../workspace/file-marks.ts';
 
 export interface CopyRequest {
-  /** Absolute path of the folder in which the globs are meant. */
+  /** The absolute path of the folder to which the globs are relative. */
   readonly from: string;
-  /** The same folder in the other work tree. It may not exist. */
+  /** The folder in the other work tree that corresponds to `from`. It need not exist. */
   readonly to: string;
   /** The root of the other work tree. */
   readonly root: string;
@@ -22,15 +22,15 @@ export interface CopyRequest {
 }
 
 export interface Copied {
-  /** Relative to `from`, sorted. Files that were there already are not among them. */
+  /** The copied files, relative to `from`, sorted. Files that were there already are left out. */
   readonly copied: readonly string[];
-  /** The globs that match no plain file that git ignores. */
+  /** The globs that match no plain file which git ignores. */
   readonly idle: readonly string[];
 }
 
 /**
- * Copies the files that match and that git ignores into another work tree. Writes over nothing, and
- * neither reads nor writes through a link: git ignores nothing behind one. Rejects with the system's error.
+ * Copies files that match and that git ignores into another work tree. Never overwrites a file, and neither reads nor
+ * writes through a link, because git ignores nothing behind one. Rejects with the system's error.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { from, to, root, globs, git, isOwn } = request;
@@ -38,7 +38,7 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const idle: string[] = [];
   for (const glob of globs) {
     const found = await filesThatMatch([glob], { cwd: from, isOwn, dot: true });
-    // Where everything is ignored, git counts its own folder in.
+    // If everything is ignored, git counts its own folder, too.
     const names = found
       .map((file) => path.relative(from, file))
       .filter((name) => !name.startsWith('.git/'));
@@ -52,20 +52,20 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   return { copied: [...copied].sort(), idle };
 }
 
-/** Whether a file's folder lies in the work tree, with the links on its way resolved. */
+/** Whether a file's folder lies in the work tree once links are resolved. */
 function isWithin(root: string, file: string): boolean {
   const [tree, folder] = [realPath(root), realPath(path.dirname(file))];
   return folder === tree || isInside(tree, folder);
 }
 
-/** Returns false if something is there, even a link to nothing. */
+/** Copies a file unless something is there, even a link to nothing. Returns whether it did. */
 function copyNew(source: string, target: string): boolean {
   try {
     mkdirSync(path.dirname(target), { recursive: true });
     copyFileSync(source, target, constants.COPYFILE_EXCL);
     return true;
   } catch (error) {
-    // A file may stand where a folder would be.
+    // A file may be where a folder is needed.
     if (['EEXIST', 'ENOTDIR'].includes(errorCode(error))) return false;
     throw error;
   }
@@ -78,7 +78,8 @@ async function ignoredOf(git: Git, names: readonly string[]): Promise<readonly s
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (names.length === 1) return [];
-    // A name in a submodule, behind a link or outside makes git give up: then each is asked for.
+    // A name in a submodule, behind a link or outside the work tree makes git fail. Then each name is asked for
+    // by itself.
     const each: string[] = [];
     for (const name of names) each.push(...(await ignoredOf(git, [name])));
     return each;

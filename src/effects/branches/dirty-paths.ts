@@ -8,13 +8,13 @@ import { asText, type TreePath } from '../git/tree-path.ts';
 import { readSnapshot } from '../snapshots/read-snapshot.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-/** A snapshot, and the tree that was left then. */
+/** A snapshot, and the tree that was left at that time. */
 interface Instant {
   readonly commit: string;
   readonly tree: string;
 }
 
-/** Returns which of the paths were not as HEAD has them then, in the index or in the work tree. */
+/** Returns which of the paths differed from HEAD at that time, in the index or in the work tree. */
 async function dirtyAt(
   git: PrivateGit,
   { commit, tree }: Instant,
@@ -34,7 +34,7 @@ async function dirtyAt(
   return dirty;
 }
 
-/** Whether git takes the raw content of a file for what the index names, by its line ends and filters. */
+/** Whether git would store the raw content of a file, by its rules for line ends and filters, as what the index names. */
 async function isSameForGit(
   git: PrivateGit,
   name: TreePath,
@@ -50,7 +50,7 @@ async function isSameForGit(
     return false;
   }
   if (oldId === newId) return true;
-  // A name that is not UTF-8 cannot be an argument.
+  // A name that is not UTF-8 cannot be passed to git as an argument.
   const text = asText(name);
   if (Buffer.from(text).toString('latin1') !== name) return false;
   const content = await blobOf(git.own, newId);
@@ -58,8 +58,8 @@ async function isSameForGit(
 }
 
 /**
- * Returns which of the paths somebody else than the agent had changed, without a commit, when the
- * snapshot at `place` was taken. Goes back through the snapshots to where each path was last clean.
+ * Returns which of the paths somebody other than the agent had changed, without a commit, when the snapshot at `place`
+ * was taken. Goes back through the snapshots to where each path was last unchanged since its commit.
  */
 export async function dirtyByOthers(
   git: PrivateGit,

@@ -14,18 +14,18 @@ import type { CheckoutPlace } from './checkout.ts';
 export interface FastForward extends CheckoutPlace {
   /** The work tree's own git folder. */
   readonly gitDir: string;
-  /** The branch that is checked out in it, without `refs/heads/`. */
+  /** The branch that is checked out in the work tree, without `refs/heads/`. */
   readonly branch: string;
-  /** The id of the commit at which it is. */
+  /** The id of the branch's present commit. */
   readonly from: string;
-  /** The id of a commit that follows it. */
+  /** The id of a later commit. */
   readonly to: string;
   readonly patience: Patience;
 }
 
 /**
- * Moves a branch forward where it is checked out; null if it is done. Git writes the files and the index before it
- * moves the branch, so locks are waited for first. If git fails all the same, the files are put back.
+ * Moves a branch forward where it is checked out; null if it did. Git writes the files and the index before it moves
+ * the branch, so locks are waited for first. If git fails even then, the files are put back.
  */
 export async function fastForward(request: FastForward): Promise<LandingRefusal | null> {
   const { repository, git, path: folder, gitDir, branch, to, patience } = request;
@@ -47,7 +47,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
   if (refused === null) return null;
   const { why, inTheWay, isLocked } = refused;
   if (inTheWay.length > 0) return { kind: 'in-the-way', folder, paths: inTheWay };
-  // Without a tree, something was unmerged or locked before, and git did not begin.
+  // Without a tree, the index was in conflict or locked before, and git did not begin.
   const left = index === null || isLocked ? [] : await putBack(request, index, safely);
   return left.length === 0
     ? { kind: 'failed', why }
@@ -55,8 +55,8 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
 }
 
 /**
- * Takes back what a fast-forward that failed has written, and nothing that a person has changed; `index` is the
- * tree of the index before it. Resolves to the paths that could not be put back.
+ * Undoes what a failed fast-forward has written, and nothing that a person has changed. `index` is the tree of the
+ * index from before. Resolves to the paths that could not be put back.
  */
 async function putBack(
   { from, to, patience, gitDir }: FastForward,
@@ -70,7 +70,7 @@ async function putBack(
     return (await switchTrees(git, to, index)) ? [] : staged;
   }
   if ((await resolveName(git, 'HEAD')) !== from) return [];
-  // A disk that was full: the files come before the index.
+  // If the disk was full, git has written files and no index.
   const moving = await orNull(changesBetween(git, from, to));
   const dirty = new Set(await touchedNames(git));
   return [...(moving?.keys() ?? [])].filter((name) => dirty.has(name));

@@ -25,36 +25,36 @@ import { idOf, requireTree } from '../snapshots/tree-files.ts';
 import { treesBeside } from './own-tree.ts';
 
 /*
- * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and
- * has copies of the user's refs, so that checks find the history; but nothing that is done in it, and no
- * kill, changes anything in the user's repository, not even `git worktree list`:
+ * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and has copies of
+ * the user's refs, so that checks find the history. Nothing that happens in it changes the user's repository, not even
+ * if ralph is killed:
  *
  *   repository ──► files of the tree, byte for byte ──► index of HEAD
  */
 
 export interface FreshCheckoutRequest {
-  /** The git that keeps the task's snapshots: it knows the tree. */
+  /** The git that keeps the task's snapshots, and so has the tree. */
   readonly git: PrivateGit;
   /** The place that `checkoutFolder` returns: whatever is there is removed. */
   readonly folder: string;
-  /** The commit for its HEAD; null before the first one. */
+  /** The commit for HEAD in the checkout; null before the first one. */
   readonly head: string | null;
   readonly tree: string;
-  /** What is put on top of the tree; null removes a path. */
+  /** Entries that replace those of the tree; null removes a path. */
   readonly changes?: ReadonlyMap<TreePath, TreeEntry>;
 }
 
 export interface FreshCheckout {
   readonly folder: string;
-  /** A folder for temporary files, empty. */
+  /** An empty folder for temporary files. */
   readonly temporary: string;
-  /** Removes all of it. Throws the system's error. */
+  /** Removes both folders. Throws the system's error. */
   remove(): void;
 }
 
 /**
- * Makes a checkout of exactly a tree, and removes what a killed ralph left there. Rejects with a `GitError` or the
- * system's error; then nothing of it remains.
+ * Makes a checkout of exactly a tree, and first removes what a killed ralph left there. Rejects with a `GitError` or
+ * the system's error, and then leaves nothing behind.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const { git, folder, head } = request;
@@ -62,7 +62,7 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
   remove();
   try {
     mkdirSync(path.dirname(folder), { recursive: true });
-    // Others may not read what they could not read in the work tree.
+    // Other users must not read here what they could not read in the work tree.
     mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
     const temporary = mkdtempSync(path.join(tmpdir(), temporaryName(folder)));
     await makeRepository(folder, request);
@@ -87,24 +87,24 @@ export function removeFreshCheckout(folder: string): void {
     try {
       removeTree(path.join(tmpdir(), name));
     } catch {
-      // Another user may have made a folder of this name: that must not stop a check.
+      // Another user may have made a folder of this name, which must not stop a check.
     }
   }
   try {
     rmdirSync(path.dirname(folder));
   } catch {
-    // The work trees of tasks are in it.
+    // The folder also holds the work trees of tasks.
   }
 }
 
-/** Short, since the path of a socket may not be long. */
+/** The name is short because the path of a socket must not be long. */
 function temporaryName(folder: string): string {
   return `ralph-check-${markOf(folder)}-`;
 }
 
 /**
- * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1` in the folder beside the repository:
- * the mark stands for the task's own folder, so that nobody else's is called so.
+ * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1`, in the folder beside the
+ * repository. The mark stands for the task's own folder, so that no other checkout gets this name.
  */
 export async function checkoutFolder(git: PrivateGit, name: string): Promise<string> {
   const trees = await treesBeside(git.repository, git.anywhere);
@@ -115,7 +115,10 @@ function markOf(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 12);
 }
 
-/** Writes the files of a repository without any git: no template, no hook, no configuration but this. */
+/**
+ * Writes the files of a repository without calling git, so there are no templates, no hooks, and no settings except for
+ * these.
+ */
 async function makeRepository(
   folder: string,
   { git: { repository, anywhere }, head }: FreshCheckoutRequest,
@@ -152,14 +155,14 @@ async function makeRepository(
       mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
       copyFileSync(path.join(repository.commonDir, name), path.join(gitDir, name));
     } catch {
-      // Most repositories have none of them.
+      // Most repositories lack some of these files.
     }
   }
 }
 
 /**
- * Returns the remotes, so that tools that ask for a URL find it. Git resolves the relative URL of a submodule by that of
- * `origin`, or without one by where the repository is: it leads where it leads there.
+ * Returns the remotes, for tools that ask for a URL. Git resolves the relative URL of a submodule by that of `origin`,
+ * or by the place of the repository if there is no `origin`. Here it has to lead to the same place as there.
  */
 async function remotesOf({ root, commonDir }: Repository, git: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
@@ -169,21 +172,21 @@ async function remotesOf({ root, commonDir }: Repository, git: Git) {
   return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asTreePath(place) }];
 }
 
-/** Returns a URL as it reads from elsewhere: a relative path becomes absolute. */
+/** Returns a URL that is right from elsewhere, too: a relative path becomes absolute. */
 function urlFrom(place: string, url: string): string {
   const isRelative = !path.isAbsolute(url) && !/^[^/]*:/.test(url);
   return isRelative ? path.resolve(asTreePath(place), url) : url;
 }
 
 /**
- * Returns a line for `objects/info/alternates`. Git takes a path that begins with a quotation mark for one in C's
- * writing, and `#` for a comment.
+ * Returns a line for `objects/info/alternates`. Git would read a leading quotation mark as the beginning of a quoted
+ * path, and `#` as that of a comment.
  */
 export function alternate(objects: string): string {
   return /["\\\n]/.test(objects) ? quoted(objects) : objects;
 }
 
-/** Has git write the tree's files, without any conversion but that of the user's own filters. */
+/** Writes the tree's files by git, without any conversion except for that of the user's own filters. */
 async function writeFiles(
   folder: string,
   { git, tree, changes = new Map() }: FreshCheckoutRequest,

@@ -22,8 +22,8 @@ import { type AddedWork, makeScratch, removeOldScratch, type ScratchTree } from 
 import type { TaskWork } from './task-work.ts';
 
 /*
- * A landing. Until the last step nothing of the user's changes, so that a kill in between leaves only a
- * work tree that the next landing removes:
+ * Brings the work of a task to a branch of the user's. Before the last step, nothing of the user's changes. If ralph is
+ * killed before that, only a work tree is left, which the next landing removes:
  *
  *   scratch work tree ──► commits, and what was left uncommitted ──► merge ──► checks ──► branch moves
  */
@@ -36,14 +36,14 @@ export interface LandRequest {
   readonly gitToEnd: Git;
   /** The folder in which the scratch work tree is made. */
   readonly parent: string;
-  /** Ralph's own git files: those with which the work was found. */
+  /** The folder of ralph's own git files that was used to find the work. */
   readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
   readonly work: TaskWork;
   /** Every branch, without `refs/heads/`, on which the task has made commits. */
   readonly branches: readonly string[];
-  /** How the refs of the task's snapshots begin; null if it has none. */
+  /** The beginning of the names of the task's snapshot refs; null if it has none. */
   readonly refs: string | null;
   readonly ids: SnapshotIds;
   /** The commit at which the task began; null if it is unknown. */
@@ -54,9 +54,9 @@ export interface LandRequest {
   readonly apart: string | null;
   readonly form: LandingForm;
   readonly message: string;
-  /** Whose commit it is. */
+  /** The author of the commit, as settings of git. */
   readonly identity: readonly GitSetting[];
-  /** Prepares the merged work tree and runs the task's checks in it; null if they are green. */
+  /** Prepares the merged work tree and runs the task's checks in it; null if they pass. */
   readonly check: (folder: string) => Promise<LandingRefusal | null>;
   /** Waits for locks of git where the branch is checked out. */
   readonly patience: Patience;
@@ -65,15 +65,15 @@ export interface LandRequest {
 
 export interface Landing {
   readonly end: LandingEnd;
-  /** What does not land although the task left it; the names are as git has them, byte for byte. */
+  /** What does not land although the task left it, by path, one character for each byte. */
   readonly stays: Stays;
-  /** The task's commits on branches that do not land; empty where the landing is refused. */
+  /** How many commits the task has on branches that do not land; empty if the landing is refused. */
   readonly elsewhere: Elsewhere;
 }
 
 /**
- * Lands what a task did. Call it only while no other landing is under way in the repository. Rejects
- * with a `GitError` or the system's error; then nothing has changed.
+ * Lands what a task did. Call it only while no other landing is under way in the repository. If it rejects, with a
+ * `GitError` or the system's error, nothing has changed.
  */
 export async function land(request: LandRequest): Promise<Landing> {
   const { repository, git, onto, work } = request;
@@ -87,7 +87,7 @@ export async function land(request: LandRequest): Promise<Landing> {
     if ('kind' in added) return refused(added);
     return await landFrom(scratch, added, target, request);
   } finally {
-    // What remains of it, the next landing removes.
+    // The next landing removes what is left.
     await scratch.remove().catch(() => {});
   }
 }
@@ -124,19 +124,19 @@ async function landFrom(
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);
   await scratch.become(commit);
-  // The agent can have replaced what git laid out.
+  // The agent may have replaced objects from which git wrote the files.
   await scratch.verify(commit);
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return refused(STOPPED, stays);
   if (why !== null) return refused(why, stays);
-  // Before the branch moves: what fails after that has landed all the same.
+  // This must come before the branch moves: a failure after that would hide that the work has landed.
   const elsewhere = await elsewhereOf(scratch, commit, request);
   const end = await bringIn(scratch, { target, commit }, request);
   if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);
   return { end, stays, elsewhere: end.kind === 'refused' ? new Map() : elsewhere };
 }
 
-/** Returns the tree of the task in which the file that is apart is as it was where both branches met. */
+/** Returns the task's tree, with the file `apart` as it was in the common ancestor of both branches. */
 async function withoutApart(
   scratch: ScratchTree,
   tree: string,
@@ -157,8 +157,8 @@ function shownStays(stays: Stays): Stays {
 }
 
 /**
- * Merges what a task has done since it landed: a squashed landing does not tell git what was in it, so that
- * the same lines would be in conflict with themselves.
+ * Merges what a task has done since it last landed. Git cannot see what a squashed landing contained, so the same lines
+ * would be in conflict with themselves.
  */
 async function mergeSince(
   earlier: string | null,
@@ -173,12 +173,12 @@ async function mergeSince(
   return scratch.merge(await withLanded(target), await withLanded(whole));
 }
 
-/** The name under which it is noted what a squashed landing contained. */
+/** Returns the name of the note that says what a squashed landing contained. */
 function landedName(landing: string): string {
   return `landed/${landing}`;
 }
 
-/** Without this note, only a later landing of the same lines is refused. */
+/** Notes what a squashed landing contained. If that fails, only a later landing that changes the same lines may be refused. */
 async function noteLanded(
   { repository, gitToEnd, refs, ids }: LandRequest,
   landing: string,
@@ -192,13 +192,13 @@ async function noteLanded(
 
 const STOPPED: LandingRefusal = { kind: 'stopped' };
 
-/** Whether everything of a commit is in another one already. */
+/** Whether a commit already contains all changes of another one. */
 async function holds(scratch: ScratchTree, landed: string, whole: string): Promise<boolean> {
   const merged = await scratch.merge(landed, whole);
   return 'tree' in merged && merged.tree === (await scratch.treeOf(landed));
 }
 
-/** Counts the task's commits on other branches whose changes a commit lacks. */
+/** Counts, for other branches, the task's commits if the landed commit lacks their changes. */
 async function elsewhereOf(
   scratch: ScratchTree,
   landed: string,
@@ -209,13 +209,13 @@ async function elsewhereOf(
   for (const branch of branches.filter((name) => name !== onto)) {
     const others = [landed, work.tip];
     const { length } = await commitsOfTask(here, taskId, refOf(branch), { others });
-    // A squashed landing or a cherry-pick has the changes, but not the commits.
+    // A squashed landing or a cherry-pick brings the changes, but not the commits.
     if (length > 0 && !(await holds(scratch, landed, refOf(branch)))) found.set(branch, length);
   }
   return found;
 }
 
-/** Returns the newest landing of a task on a branch, or null: later changes there may have hidden it. */
+/** Returns the commit of a task's newest landing on a branch, even if later changes have undone it; null if there is none. */
 export function earlierLanding(
   { repository, git, base, taskId }: Pick<LandRequest, 'repository' | 'git' | 'base' | 'taskId'>,
   target: string,
@@ -234,7 +234,7 @@ async function bringIn(
   const files = changed.size;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
-    // Outside the work tree, and removed with it.
+    // The file lies outside the work tree's files, and is removed with the work tree.
     const whole = path.join(scratch.gitDir, 'ralph.patch');
     await writePatch(gitAt(git, scratch.folder), target, commit, whole);
     await writeFileAtomic(form.file, readFileSync(whole));

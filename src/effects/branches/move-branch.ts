@@ -20,17 +20,17 @@ export interface BranchMove {
   readonly git: Git;
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** The id of the commit at which the branch has to be. */
+  /** The id of the commit to which the branch has to lead before. */
   readonly from: string;
-  /** The id of a commit that follows it. */
+  /** The id of a later commit. */
   readonly to: string;
   readonly taskId: string;
   readonly patience: Patience;
 }
 
 /**
- * Moves a branch forward, and its checkout with it; null if it is done. If it refuses, nothing has changed, but for `half-moved`.
- * The last step is one git process, which goes on even if ralph is killed.
+ * Moves a branch forward, and its checkout with it; null if it did. If it refuses, nothing has changed, except for
+ * `half-moved`. The last step is one git process, which goes on even if ralph is killed.
  */
 export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
   const { repository, git, branch, from, to, taskId, patience } = move;
@@ -59,7 +59,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
   if (user !== null) {
     const who = `task '${user.taskId}' of the vault ${user.vault}`;
-    // What it takes back or commits would be what has landed, too.
+    // That task might take back or commit what has landed here as if that were its own.
     return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   if (gitDir === null) return { kind: 'failed', why: `git cannot open ${checkout.path}` };
@@ -69,7 +69,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   return { kind: 'moved' };
 }
 
-/** Returns the git folder of a work tree in which a rebase is under way that moves the branch when it ends. */
+/** Returns the git folder of a work tree whose rebase moves the branch when it ends; null if there is none. */
 function rebaseOf({ commonDir }: Repository, branch: string): string | null {
   const linked = path.join(commonDir, 'worktrees');
   const gitDirs = [commonDir, ...namesIn(linked).map((name) => path.join(linked, name))];

@@ -21,8 +21,8 @@ import { TASK_NOTE } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, listTrees } from './checkout.ts';
 
 /**
- * Returns the place in a task's own work tree that stands for a place in the work tree in which it was
- * started. Other places stay as they are, and so do all without a work tree of its own.
+ * Returns the path in a task's own work tree that corresponds to a path in the work tree in which the task was started.
+ * Other paths stay as they are; so does every path if the task has no work tree of its own.
  */
 export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
   if (tree === null) return place;
@@ -35,13 +35,13 @@ export interface NewTree {
   readonly repository: Repository;
   readonly git: Git;
   readonly taskId: string;
-  /** Absolute path of the folder of the work trees; null for the one beside the repository. */
+  /** The absolute path of the folder for work trees; null for the one beside the repository. */
   readonly folder: string | null;
-  /** As the user named it, such as `main`; null for HEAD. */
+  /** The commit to begin at, as the user named it, such as `main`; null for HEAD. */
   readonly base: string | null;
 }
 
-/** Decides where a task's own work tree will be. Resolves to null if there is no such base. */
+/** Decides where a task's own work tree will be. Resolves to null if the commit to begin at does not exist. */
 export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
   const { repository, base, folder } = request;
   const here = gitAt(request.git, repository.root);
@@ -64,8 +64,8 @@ export async function treesBeside(repository: Repository, git: Git): Promise<str
 }
 
 /**
- * The folder of the repository's first work tree; that of this one where the first is elsewhere. For a submodule
- * that of the repository around it, which would otherwise hold the work trees as files of its own.
+ * Returns the folder of the repository's first work tree, or of this one if the repository lies elsewhere. For a
+ * submodule, returns that of the outer repository, which would otherwise contain the work trees as its own files.
  */
 async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<string> {
   const around = await rootAround(gitAt(git, root));
@@ -74,7 +74,7 @@ async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<st
   return path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
 }
 
-/** Returns the first branch and folder of the task's name that are nobody's yet. */
+/** Returns the first branch and folder with the task's name that are not taken. */
 async function freeNames(
   { repository, git, taskId }: NewTree,
   trees: string,
@@ -86,7 +86,7 @@ async function freeNames(
   const folders = new Set((await listTrees({ repository, git })).map((tree) => tree.path));
   const isAllowed = await isRefName(here, refOf(`ralph/${taskId}`));
   const start = isAllowed && !branches.has(refOf('ralph')) ? 'ralph/' : 'ralph-';
-  // A dot is what git refuses.
+  // If git does not allow the name, a dot is the cause.
   const part = isAllowed ? taskId : taskId.replaceAll('.', '%2E');
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? '' : `-${number}`;
@@ -96,7 +96,7 @@ async function freeNames(
   }
 }
 
-/** Names the run of a task to which a work tree belongs. */
+/** What identifies the start of a task to which a work tree belongs. */
 export type TreeOwner = Pick<TaskState, 'task_id' | 'started_at'>;
 
 function ownerFile(gitDir: string): string {
@@ -104,9 +104,9 @@ function ownerFile(gitDir: string): string {
 }
 
 /**
- * Notes in the work tree's own git folder whose it is, unless that is noted already: of several that made it
- * at the same instant, exactly one is the owner. Resolves to whether it is this one. Rejects with the
- * system's error.
+ * Notes in the work tree's own git folder which task owns it, unless that is noted already: if several tasks make it at
+ * the same instant, exactly one becomes the owner. Resolves to whether that is this task. Rejects with the system's
+ * error.
  */
 export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boolean> {
   const file = ownerFile(gitDir);
@@ -123,7 +123,7 @@ export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boole
   return whoseTree(gitDir, owner) === 'own';
 }
 
-/** Whether a work tree was made for this run of a task, for another one, or nobody noted it. */
+/** Returns whether a work tree was made for this start of a task or for another; `unknown` without a note. */
 export function whoseTree(gitDir: string, owner: TreeOwner): 'own' | "another's" | 'unknown' {
   try {
     return readTextWithin(ownerFile(gitDir), KB) === nameOf(owner) ? 'own' : "another's";

@@ -26,7 +26,7 @@ export interface RevertRequest {
   readonly timeline: Timeline;
   readonly taskId: string;
   readonly iteration: number;
-  /** The number of the snapshot that is made first. */
+  /** Returns the number of the snapshot that is made first. */
   readonly order: () => number;
   /** The current instant. */
   readonly at: string;
@@ -35,16 +35,15 @@ export interface RevertRequest {
 
 export interface Reverted {
   readonly settlement: Settlement;
-  /** Why HEAD and the index stay as they are, as a clause; null if they need not. */
+  /** Why HEAD and the index stay as they are, as a clause; null if nothing keeps them from going back. */
   readonly headStays: string | null;
-  /** Paths that stay since the sandbox holds them, to be shown. */
+  /** Paths that stay because the sandbox protects them, for showing. */
   readonly held: readonly string[];
 }
 
 /**
- * Puts the work tree back to where an iteration began, with HEAD and the index, as `ralph undo --hard`
- * does. What somebody else changed stays. Cut off anywhere, the same call finishes it. Rejects with a
- * `GitError`, or the system's error.
+ * Takes the work tree, HEAD and the index back to where an iteration began, as `ralph undo --hard` does. What somebody
+ * else changed stays. Cut off anywhere, the same call finishes it. Rejects with a `GitError`, or the system's error.
  */
 export async function revertIteration(request: RevertRequest): Promise<Reverted> {
   const { git, store, timeline, taskId, iteration, at, places } = request;
@@ -100,7 +99,7 @@ function isWorkOf(what: Timeline['snapshots'][number]['what'], iteration: number
   return (what.kind === 'end' || what.kind === 'attempt') && what.iteration === iteration;
 }
 
-/** Plans to move HEAD and the index, unless somebody else has moved HEAD since the iteration began. */
+/** Plans to move HEAD and the index back, and refuses if somebody else has moved HEAD since the iteration began. */
 async function movePast(
   { git, timeline, iteration }: RevertRequest,
   { base }: UndoSpan,

@@ -33,13 +33,13 @@ import { type CheckoutPlace, listTrees, makeCheckout, removeCheckout } from './c
 import type { TaskWork } from './task-work.ts';
 
 /*
- * A work tree for one landing. All files that are written and all merges are made there, by git's own
- * rules: line ends, attributes, and the filters of the user's own configuration.
+ * A work tree for one landing. Files are written and merged there by git's own rules: line ends, attributes, and the
+ * filters of the user's own configuration.
  */
 
 /**
- * No task is called so: no two folders below that of the work trees get the same name. Several repositories
- * may have their work trees there, and each has a scratch work tree of its own.
+ * Returns the name of the work tree's folder. No task can have this name. Several repositories may have their work
+ * trees in one parent folder, so each gets a name of its own.
  */
 function scratchName(repository: Repository): string {
   const id = sha256Of(realPath(repository.commonDir)).slice(0, 12);
@@ -48,42 +48,45 @@ function scratchName(repository: Repository): string {
 
 export interface ScratchRequest {
   readonly place: Omit<CheckoutPlace, 'path'>;
-  /** Git that removes it even after a stop. */
+  /** Git that can remove the work tree even after a stop. */
   readonly gitToEnd: Git;
-  /** The folder in which it is made. */
+  /** The folder in which the work tree is made. */
   readonly parent: string;
-  /** The id of the commit that it begins at. */
+  /** The id of the commit at which the work tree begins. */
   readonly commit: string;
-  /** Ralph's own git files: those with which the task's work was found. */
+  /** The folder of ralph's own git files that was used to find the task's work. */
   readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Whose commits it makes. */
+  /** The author of the commits, as settings of git. */
   readonly identity: readonly GitSetting[];
 }
 
 /** Methods reject with a `GitError` if git refuses, or with the system's error. */
 export interface ScratchTree {
   readonly folder: string;
-  /** Its own git folder, for files that go with it. */
+  /** The work tree's own git folder. Files in it are removed with the work tree. */
   readonly gitDir: string;
   /** Makes a commit of a tree, without any hook and unsigned. */
   commit(tree: string, parents: readonly string[], message: string): Promise<string>;
   treeOf(commit: string): Promise<string>;
-  /** Resolves to a tree with one file as a commit has it, or without it, unless there is no room. Call it only before a merge. */
+  /**
+   * Resolves to a tree in which one file is as in a commit, or gone if the commit lacks it; to a conflict if something
+   * else is at its place. Call it only before a merge.
+   */
   withFileOf(
     tree: string,
     file: string,
     commit: string,
   ): Promise<{ readonly tree: string } | LandingRefusal>;
-  /** Makes its files those of a commit, and nothing else. */
+  /** Makes the files of the work tree those of a commit, and removes all others. */
   become(commit: string): Promise<void>;
-  /** Rejects with a `GitError` if git has an object of a commit's tree that is not what its id says. */
+  /** Rejects with a `GitError` if an object of a commit's tree is missing or is not what its id says. */
   verify(commit: string): Promise<void>;
   /** Merges two commits. Resolves to the tree, or to the conflict. */
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
-  /** Puts what a task left uncommitted on top of its newest commit, at which the work tree has to be. */
+  /** Adds what a task left uncommitted to its newest commit, at which the work tree has to be. */
   add(work: TaskWork): Promise<AddedWork | LandingRefusal>;
-  /** Returns what of the task does not land and is not in a tree as git would commit it. */
+  /** Returns what the task left that does not land, and that a tree does not hold as git would commit it. */
   missingIn(tree: string, added: AddedWork): Promise<Stays>;
   remove(): Promise<void>;
 }
@@ -91,11 +94,11 @@ export interface ScratchTree {
 export interface AddedWork {
   readonly tree: string;
   readonly stays: Stays;
-  /** The same tree with what stays, as git would commit it, as far as that is known. */
+  /** The same tree with what stays added, as git would commit it, as far as that is known; null if nothing can be added. */
   readonly left: { readonly tree: string; readonly names: ReadonlySet<TreePath> } | null;
 }
 
-/** Removes what landings left that were killed. Call it only while no other landing can be under way. */
+/** Removes the work trees of landings that were killed. Call it only while no other landing can be under way. */
 export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Promise<void> {
   const name = scratchName(place.repository);
   for (const tree of await listTrees(place)) {
@@ -107,29 +110,29 @@ export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Prom
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
   const { place, gitToEnd, parent, commit, gitFolder, env, identity } = request;
   const folder = path.join(parent, scratchName(place.repository));
-  // Git may have been killed before it had noted what it made.
+  // Git may have been killed after it made the folder, and before it noted that.
   rmSync(folder, { recursive: true, force: true });
   const own: CheckoutPlace = { ...place, path: folder };
   const gitDir = await makeCheckout({
     ...{ ...own, commit, branch: null },
-    // Git copies the rules of a sparse checkout; files of a task that lie outside of them land, too.
+    // Git copies the rules of a sparse checkout, but files outside these rules have to land, too.
     async onEntered(entered) {
       rmSync(path.join(entered, 'info', 'sparse-checkout'), { force: true });
     },
   });
-  /** Git in the work tree, with none of the repository's own programs. */
+  /** Returns git in the work tree, which runs none of the repository's own programs. */
   const safely = async (): Promise<Git> => {
     const settings = [...QUIETLY, ...identity, ...(await withoutOwnPrograms(folder, place.git))];
     return withGitSettings(gitAt(place.git, folder), settings);
   };
 
-  /** Has git take the files for unchanged, even those that it would store in another way today. */
+  /** Makes git count the files as unchanged, even those that it would store in another way today. */
   const trustFiles = (): void => {
     const later = new Date(Date.now() + LATER_MS);
     utimesSync(path.join(gitDir, 'index'), later, later);
   };
   const become = async (commit: string): Promise<void> => {
-    // Without an index, git compares no file with what was there before.
+    // Without an index, git writes all files and compares none with what was there before.
     rmSync(path.join(gitDir, 'index'), { force: true });
     await becomeCommit(await safely(), commit);
     trustFiles();
@@ -166,7 +169,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       await readIntoIndex(git, tree);
       const held = (await entriesAt(git, commit, [file])).get(asTreePath(file)) ?? null;
       const entry = isRepository(held) ? null : held;
-      // A folder is in its place, or a file in that of a folder above it.
+      // The path is a folder, or one of the folders above it is a file.
       if ((await gitRefusal(setEntry(git, file, entry))) !== null) {
         return { kind: 'conflict', paths: [file] };
       }
@@ -198,7 +201,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       const filtered = await underOwn(lands.keys());
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
       const tree = await addEntries(privately, lands);
-      // What git would store of these, only a filter knows that does not run.
+      // Git cannot tell what it would store for these files: their filter, which does not run, decides.
       for (const name of await underOwn(left.keys())) left.delete(name);
       if (left.size === 0) return { tree, stays, left: null };
       const names = new Set(left.keys());
@@ -222,7 +225,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
 
 type Entries = ReadonlyMap<TreePath, TreeEntry>;
 
-/** Divides what the newest tree of a task has and its branch lacks into what lands and what does not. */
+/** Divides the differences between the newest tree of a task and its branch into what lands and what does not. */
 function divided(
   difference: TreeDifference,
   { isOpen, leftOut }: Pick<TaskWork, 'isOpen' | 'leftOut'>,
@@ -241,16 +244,16 @@ function divided(
   return { lands, left, stays: new Map([...leftOut, ...stays]) };
 }
 
-/** For one call of git that writes or reads a whole work tree. */
+/** The limit for one call of git that writes or reads a whole work tree, in ms. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Git reads a file again that was written at the same instant as its index or later. One that was committed
- * before a rule for line ends or a filter applied to it would then count as changed.
+ * In ms. Git reads a file again if it was written when its index was, or later. A file that was committed before a rule
+ * for line ends or a filter applied to it would then count as changed.
  */
 const LATER_MS = 60_000;
 
-/** No cleaning up in the user's repository, and no memory of conflicts. */
+/** Settings that keep git from cleaning up in the user's repository, and from remembering how conflicts were solved. */
 const QUIETLY: readonly GitSetting[] = [
   { name: 'gc.auto', value: '0' },
   { name: 'maintenance.auto', value: 'false' },

@@ -22,11 +22,11 @@ import { gitDirOf } from './checkout.ts';
 export interface TaskWork {
   /** The newest commit of the task's branch. */
   readonly tip: string;
-  /** The newest tree of it, byte for byte; null if nothing but its commits is known. */
+  /** The newest tree of the task, byte for byte; null if only its commits are known. */
   readonly kept: string | null;
-  /** Whether what the branch lacks of that tree is still to be committed. */
+  /** Whether what this tree has and the branch lacks is still to be committed. */
   readonly isOpen: boolean;
-  /** What does not land, or only in part. */
+  /** Paths that do not land, or only in part, each with the reason. */
   readonly leftOut: ReadonlyMap<TreePath, StaysReason>;
 }
 
@@ -38,7 +38,7 @@ export interface TaskWorkRequest {
   readonly branch: string;
   /** The work tree that ralph made for the task; null if it worked in the user's own. */
   readonly tree: OwnWorkTree | null;
-  /** Its snapshots. */
+  /** The ids of the task's snapshots. */
   readonly ids: readonly SnapshotId[];
   /** A folder for ralph's own git files, the same as for the landing; it is created. */
   readonly gitFolder: string;
@@ -49,11 +49,11 @@ export interface TaskWorkRequest {
   readonly excludedGlobs: readonly string[];
 }
 
-/** For one call of git that reads a whole work tree. */
+/** The limit for one call of git that reads a whole work tree, in ms. */
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Finds what a task did. Takes a snapshot of its work tree, or its newest one if the work tree is gone. Rejects
+ * Finds what a task did, by a snapshot of its work tree, or by its newest snapshot if the work tree is gone. Rejects
  * with a `GitError`, or the system's error.
  */
 export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork | LandingRefusal> {
@@ -64,7 +64,8 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
   const gitDir = await gitDirOf({ repository, git, path: tree.path });
   if (gitDir === null) {
     const work = await newestTree(request, tip ?? tree.base);
-    // A branch without commits of its own goes with its work tree. One with commits, somebody else has removed.
+    // A branch without commits of its own is removed with its work tree. If it had commits, somebody else
+    // removed it.
     if (tip === null && !work.isOpen) return gone;
     return { tip: tip ?? tree.base, ...work };
   }
@@ -84,9 +85,9 @@ type KeptWork = Omit<TaskWork, 'tip'>;
 const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() };
 
 /**
- * The tree of the newest snapshot. Where it was taken before the branch's newest commit, it cannot be told
- * what of it is meant to stay: then what the branch does not have is named, but for what ralph has committed
- * since, as filters and hooks have made it.
+ * Returns the tree of the newest snapshot. If the branch has moved since then, it is unknown what in the snapshot is
+ * still wanted. So what the branch lacks is only named, except for paths that ralph has committed since, as filters and
+ * hooks have made them.
  */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
   const privately = openGit(request, request.repository);
@@ -138,7 +139,7 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   return { kept: tree, isOpen: true, leftOut: new Map(stays) };
 }
 
-/** Returns what of some patterns is not committed in a work tree. */
+/** Returns the paths that match some patterns and are not committed in a work tree. */
 async function changedIn(
   folder: string,
   globs: readonly string[],

@@ -30,12 +30,12 @@ function isEmptyFolder(root: string, place: string): boolean {
   }
 }
 
-/** What programs look for in the root of a project, and people do not commit. */
+/** Names in the root of a project that programs need and people do not commit. */
 const NEEDED = [/^node_modules$/, /^\.venv$/, /^venv$/, /^vendor$/, /^\.env/];
 
 const MOST_NAMED = 5;
 
-/** Returns, of what git ignores in the root of the original and programs need, what the new work tree has not got. */
+/** Returns the needed names that git ignores in the root of the original, and that the new work tree lacks. */
 export async function ignoredLeftBehind(
   { path: root, origin }: Trees,
   git: Git,
@@ -45,7 +45,7 @@ export async function ignoredLeftBehind(
   const missing = needed.filter((name) => !existsSync(path.join(root, name)));
   if (missing.length === 0) return [];
   const { ignored, others } = await namesByIgnored(gitAt(git, origin), missing);
-  // A folder may have a rule of its own, or one for all that is in it.
+  // A rule may name a folder, or everything in it.
   const [isIgnored, isOther] = [ignored, others].map((found) => new Set(found.map(rootOf)));
   return missing.filter((name) => isIgnored?.has(name) && !isOther?.has(name)).slice(0, MOST_NAMED);
 }
@@ -54,15 +54,12 @@ function rootOf(name: string): string {
   return name.replace(/\/.*/s, '');
 }
 
-/**
- * Returns the folder of the hooks if only the original has it: one that a setting names by a relative path, and that
- * git does not track.
- */
+/** Returns the folder of the hooks if only the original has it: a setting names it by a relative path, and it is not in git. */
 export async function hooksLeftBehind(
   { path: root, origin }: Trees,
   env: NodeJS.ProcessEnv,
 ): Promise<TreeLacks['hooks']> {
-  // Ralph's own calls of git look at no hooks.
+  // Ralph's own calls of git switch hooks off.
   const git = gitIn(root, { env, timeoutMs: 60_000, asUser: true });
   const named = await settingNow(git, 'core.hooksPath', 'path');
   if (!named || path.isAbsolute(named)) return null;

@@ -19,9 +19,10 @@ import { repositoryFinder } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 
 /**
- * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is
- * not committed (a.txt)`; null if nothing would be but what git ignores. What is not on `branch` counts as
- * lost, too, since that is all that remains of the task. `isLanded`: its files have landed, as they are.
+ * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is not committed
+ * (a.txt)`; null if only ignored files would be. Commits that are not on `branch` count as lost, since only that branch
+ * remains of the task. `isLanded`: the files of the task have landed as they are, so that uncommitted ones do not
+ * count.
  */
 export async function unsavedWork(
   place: CheckoutPlace,
@@ -48,7 +49,10 @@ export async function unsavedWork(
 
 const PLAN_MAX_BYTES = MB;
 
-/** Returns why an uncompleted task needs a plan file of its work tree, as `unsavedWork` does; no commit has its ticks. */
+/**
+ * Returns why a task that is not completed still needs a plan file in its work tree, as half a sentence; null if it
+ * does not. If git ignores the file, no commit has its ticks.
+ */
 export async function unsavedPlan(
   { path: root, git }: CheckoutPlace,
   plan: { readonly file: string; readonly original: string },
@@ -62,14 +66,17 @@ export async function unsavedPlan(
   return isLost ? `git ignores the plan ${shown(name)} in it, which a resume needs` : null;
 }
 
-/** Whether a person has locked a work tree, so that it stays. */
+/** Whether a person has locked a work tree, so that it is not removed. */
 function isLocked(gitDir: string): boolean {
   const file = path.join(gitDir, 'locked');
-  // So says the lock of a git that was killed while it made the work tree.
+  // A git that was killed while it made the work tree leaves a lock with this word.
   return existsSync(file) && tryReadText(file, KB)?.trim() !== 'initializing';
 }
 
-/** `name` is the path of a repository inside the work tree; empty for the work tree itself. */
+/**
+ * Returns what is not committed in a repository, as half a sentence; null for nothing. `name` is its path inside the
+ * work tree, or empty for the work tree itself.
+ */
 async function changesIn(root: string, name: string, git: Git): Promise<string | null> {
   const here = inside(git, root);
   const safely = await orNull(gitWithoutOwnFilters(here, root));
@@ -82,7 +89,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
   if (first !== undefined) {
     return `it holds what is not committed (${shown(path.join(name, asText(first)))})`;
   }
-  // Files at which git does not look may differ from what is committed.
+  // Files that git was told to ignore changes of may differ from what is committed.
   const unwatched = [...entries].flatMap((entry) =>
     entry.tag === 'H' ? [] : [asText(entry.name)],
   );
@@ -92,7 +99,10 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/** Git in one repository: a broken one does not lead to that around it, and no setting to files elsewhere. */
+/**
+ * Returns git for one repository: even if that is broken, git does not use the one around it, and no setting leads to
+ * files elsewhere.
+ */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }
@@ -101,7 +111,7 @@ function shown(name: string): string {
   return oneLine(name, 300);
 }
 
-/** Looks into the repositories inside the work tree, also where git ignores them. */
+/** Returns what would be lost in the repositories inside the work tree, even those that git ignores; null for nothing. */
 async function workInside(
   { path: root, git }: CheckoutPlace,
   gitDir: string,
@@ -116,7 +126,10 @@ async function workInside(
   return null;
 }
 
-/** `going` are the folders that are removed. */
+/**
+ * Returns which commits would be lost in a repository inside the work tree; null for none. `going` are the folders that
+ * are removed.
+ */
 async function commitsInside(
   folder: string,
   name: string,
@@ -134,7 +147,10 @@ async function commitsInside(
     : `the work tree ${shown(name)} in it has commits that no branch has`;
 }
 
-/** A work tree has repositories of its own for its submodules, and they are removed with it. */
+/**
+ * Returns which commits of submodules would be lost; null for none. The repositories of submodules are removed with the
+ * work tree.
+ */
 async function submoduleCommits(gitDir: string, git: Git): Promise<string | null> {
   for (const folder of repositoriesBelow(path.join(gitDir, 'modules'))) {
     const count = await countUnkept(onlyIn(gitAt(git, gitDir), folder), 'submodule');
@@ -155,7 +171,7 @@ function repositoriesBelow(folder: string): readonly string[] {
     .flatMap(({ name }) => repositoriesBelow(path.join(folder, name)));
 }
 
-/** Returns what is not committed in a work tree, outside of some folders; empty if git cannot say. */
+/** Returns the paths that are not committed in a work tree, except for those in some folders; empty if git cannot say. */
 export async function uncommittedFiles(
   place: { readonly cwd: string; readonly excluded: readonly string[] },
   git: Git,

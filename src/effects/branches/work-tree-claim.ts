@@ -8,10 +8,11 @@ import type { ClaimDriver } from '../lock/lock-folder.ts';
 import { claimTask, liveClaim } from '../lock/task-lock.ts';
 
 /*
- * One driver for each work tree, whatever vault its task is in. In the work tree's own git folder:
+ * Lets one driver at a time, the ralph process that runs a task, work in a work tree, whatever vault its task is in. The
+ * claims are in the work tree's own git folder:
  *
  *   ralph/locks/work-tree/   the claim of the driver that works alone
- *   ralph/locks/shared.<id>/ claims of drivers that were told to share it
+ *   ralph/locks/shared.<id>/ the claim of a driver that was told to share it
  */
 
 /** Who works in a work tree. */
@@ -19,22 +20,22 @@ export interface WorkTreeUser {
   readonly taskId: string;
   /** Absolute path. */
   readonly vault: string;
-  /** Whether it needs the work tree for itself, since it commits or takes back what has changed. */
+  /** Whether the task needs the work tree for itself, because it commits or takes back what has changed. */
   readonly needsAlone: boolean;
 }
 
 /** This process's claim on a work tree. No method throws. */
 export interface WorkTreeClaim {
-  /** Whether this driver still has the work tree: false if another one took over, since this one seemed dead. */
+  /** Whether this driver still has the work tree: not if another one took over because this one seemed dead. */
   isHeld(): boolean;
-  /** Stops the heartbeat, so that nothing of it is written while the work tree is removed. */
+  /** Stops the heartbeat, so that the claim writes nothing while the work tree is removed. */
   pause(): void;
   release(): void;
 }
 
 type WorkTreeClaimResult =
   | { readonly kind: 'held'; readonly claim: WorkTreeClaim }
-  /** Another driver has the work tree; `by` is null if it has not said yet for which task. */
+  /** Another driver has the work tree; `by` is null if that driver has not named its task yet. */
   | { readonly kind: 'taken'; readonly by: WorkTreeUser | null; readonly driver: Driver | null }
   /** No claim can be written, for example because the disk is full. */
   | { readonly kind: 'unwritable'; readonly error: unknown };
@@ -46,14 +47,14 @@ export interface WorkTreeClaimRequest {
   readonly driver: Driver;
   /** Called each time claims are read. */
   readonly here: () => Here;
-  /** Whether others may work there, too: refused only where one of them needs it for itself. */
+  /** Whether others may work there, too. The claim is still refused if one of them needs the work tree for itself. */
   readonly isShared: boolean;
 }
 
 const ALONE = 'work-tree';
 const SHARED = 'shared.';
 
-/** Claims a work tree for a driver. Exactly one of several gets it, unless they share it. */
+/** Claims a work tree for a driver. Exactly one of several drivers gets it, unless they share it. */
 export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<WorkTreeClaimResult> {
   const { gitDir, user, driver, here, isShared } = request;
   const folder = path.join(gitDir, 'ralph');
@@ -61,7 +62,7 @@ export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<Work
   const result = await claimTask(folder, own, { ...driver, user }, here);
   if (result.kind === 'unwritable') return result;
   const others = liveClaims(folder, here()).filter(({ run_id }) => run_id !== driver.run_id);
-  // One of which nothing is known may need the work tree for itself.
+  // A driver that has not said anything may need the work tree for itself.
   const mayStay = (other: ClaimDriver) => isShared && other.user?.needsAlone === false;
   const hindrance = result.kind === 'taken' ? result.by : others.find((each) => !mayStay(each));
   if (result.kind === 'taken' || hindrance !== undefined) {
@@ -81,7 +82,7 @@ export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<Work
         try {
           rmdirSync(folder);
         } catch {
-          // Others are there, or the work tree is gone.
+          // Other claims are in the folder, or the work tree is gone.
         }
       },
     },

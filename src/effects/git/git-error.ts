@@ -64,7 +64,7 @@ export function didNotAnswer(command: string): string {
 const FULL =
   /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;
 
-/** Whether words of git or of the system say that the disk, or the user's share of it, is full. */
+/** Whether a message of git or of the system says that the disk, or the user's share of it, is full. */
 export function saysFull(words: string): boolean {
   return FULL.test(words);
 }

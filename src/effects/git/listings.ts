@@ -35,7 +35,7 @@ export function readNames(output: string): readonly TreePath[] {
   return output.split('\0').filter((name) => name !== '');
 }
 
-/** A setting, with what `--show-scope` and `--show-origin` say of it. */
+/** A setting, with what `--show-scope` and `--show-origin` say about it. */
 export interface ListedSetting {
   readonly columns: readonly string[];
   readonly name: string;

@@ -13,8 +13,8 @@ import { type Repository, textOrNone } from './repository.ts';
  *   GIT_WORK_TREE           ──► the work tree                  the user's
  *   GIT_OBJECT_DIRECTORY    ──► <repository>/.git/objects      the user's
  *
- * So the repository's configuration is not read at all: no hook, filter, file watcher or signing
- * program of its runs, no conversion changes a byte, and the user's index is never touched.
+ * So git does not read the repository's configuration: it runs none of the repository's hooks, filters, file watchers
+ * or signing programs, converts no byte, and never touches the user's index.
  */
 
 export interface PrivateGit {

@@ -2,16 +2,16 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { FreshCheckout } from '../branches/fresh-checkout.ts';
 
-/** Where a command runs in a checkout. */
+/** The place in a checkout where a command runs. */
 export interface CheckPlace {
   /** The root of the checkout. */
   readonly folder: string;
   readonly cwd: string;
-  /** For `TMPDIR`. */
+  /** The folder for temporary files, which `TMPDIR` names. */
   readonly temporary: string;
 }
 
-/** Returns the folder of a checkout that is `below` in the work tree, relative to its root; makes it. */
+/** Makes the folder `below`, relative to the root of a checkout, and returns it as the place for checks. */
 export function placeIn({ folder, temporary }: FreshCheckout, below: string): CheckPlace {
   const cwd = path.join(folder, below);
   mkdirSync(cwd, { recursive: true });

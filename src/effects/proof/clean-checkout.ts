@@ -8,16 +8,16 @@ export interface CleanCheckoutRequest<T> {
   readonly git: PrivateGit;
   /** Absolute path of the checkout. */
   readonly folder: string;
-  /** The commit for its HEAD; null before the first one. */
+  /** The commit for HEAD in the checkout; null before the first one. */
   readonly head: string | null;
   readonly tree: string;
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
-  /** What is copied into it of what git ignores. */
+  /** Which of the files that git ignores are copied into the checkout. */
   readonly copy: { readonly from: string; readonly globs: readonly string[] };
   /** Whether ralph itself writes this file; such files are never copied. */
   readonly isOwn: (file: string) => boolean;
-  /** The command that prepares it; null if there is none. */
+  /** The command that prepares the checkout; null if there is none. */
   readonly setup: string | null;
   readonly run: (command: string, place: CheckPlace) => Promise<CommandResult>;
   /** Runs the checks. */
@@ -25,16 +25,16 @@ export interface CleanCheckoutRequest<T> {
   readonly hasPassed: (answer: T) => boolean;
 }
 
-/** How the checks went; `idle` are the globs to copy that match nothing. */
+/** How the checks ended; `idle` are the globs to copy that match nothing. */
 export type CleanCheck<T> = { readonly idle: readonly string[] } & (
   | { readonly kind: 'passed'; readonly answer: T }
-  /** The checkout stays in `folder` until the next one. */
+  /** The checkout stays in `folder` until the next one is made. */
   | { readonly kind: 'failed'; readonly answer: T; readonly folder: string }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult; readonly folder: string }
 );
 
 /**
- * Has the checks run in a fresh checkout of exactly a tree, with nothing of what git ignores but what is
+ * Runs the checks in a fresh checkout of exactly a tree. Of the files that git ignores, it has only those that are
  * copied. Rejects with a `GitError` or the system's error if it cannot be made.
  */
 export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {

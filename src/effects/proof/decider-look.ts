@@ -16,8 +16,9 @@ import { compareTrees } from '../snapshots/trees.ts';
 import { searchAndRead, treeReader } from './search-deciders.ts';
 
 /*
- * Which of the files that decide what checks say are not what they were at the start. What is found bent is
- * just what the old exam puts back, so that nothing is told of which it could say nothing.
+ * Finds out which deciders, the files that decide what checks say, have changed since the start ("bent"). Exactly these
+ * are put back in the old exam, a second run of the checks with the files of the start. So every change that is
+ * reported has been tried in that run.
  */
 
 export interface ChecksOfTree {
@@ -25,43 +26,43 @@ export interface ChecksOfTree {
   readonly checks: readonly string[];
   /** The folder that checks run in, relative to the top of the work tree, or empty. */
   readonly folder: string;
-  /** Programs of the checks that were found in the work tree, relative to its top; absent if none were. */
+  /** Programs of the checks that are in the work tree, relative to its top; absent if there are none. */
   readonly programs?: readonly string[];
 }
 
-/** What decides what checks say in one tree. */
+/** The deciders in one tree. */
 export interface DecidersOfTree {
   readonly deciders: Deciders;
-  /** The files of the tree that decide, in order. */
+  /** The deciding files of the tree, in order. */
   readonly files: readonly TreePath[];
-  /** Whether anything decides. If not, what will decide is the work of the task itself. */
+  /** Whether anything decides. If nothing does, the task itself makes what will decide. */
   readonly stands: boolean;
-  /** Whether there is a test file. */
+  /** Whether the tree has a test file. */
   readonly hasTests: boolean;
-  /** The text of every `package.json`, by its path as a text. */
+  /** The text of every `package.json`, by its path. */
   readonly packageJsons: ReadonlyMap<string, string>;
-  /** The texts of what leads to deciders, by their paths; null for a file that is not there. */
+  /** The texts of the files that lead to deciders, by their paths; null for a missing file. */
   readonly texts: ReadonlyMap<string, string | null>;
 }
 
 export interface DeciderLook {
-  /** In order of their paths. Never a program: see `switchedPrograms`. */
+  /** The changed deciders in order of their paths, without programs: for these see `switchedPrograms`. */
   readonly bent: readonly ChangedDecider[];
-  /** What the old exam puts back of deciders and test files that differ; null removes a path. */
+  /** The entries that the old exam puts back for changed deciders and test files; null removes a path. */
   readonly undone: ReadonlyMap<TreePath, TreeEntry>;
-  /** Test files that stood at the start and were changed or removed. */
+  /** Test files that existed at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
-  /** Those of them that no flag accepts. */
+  /** The changed test files that no flag accepts. */
   readonly openTestFiles: readonly ChangedTestFile[];
   /** Test files that are new or changed. */
   readonly touchedTests: number;
-  /** The part of `undone` that is test files. */
+  /** The entries of `undone` that are test files. */
   readonly undoneTests: ReadonlyMap<TreePath, TreeEntry>;
-  /** What decides now. */
+  /** The deciders of the claimed tree. */
   readonly deciders: Deciders;
 }
 
-/** Finds what decides in a tree. Rejects with a `GitError` if git fails. */
+/** Finds the deciders of a tree. Rejects with a `GitError` if git fails. */
 export async function findDeciders(
   { git, checks, folder, programs = [] }: ChecksOfTree,
   tree: string,
@@ -109,7 +110,7 @@ export async function findDeciders(
   };
 }
 
-/** Hashes deciders of a tree, for the proof. Rejects with a `GitError` if git fails. */
+/** Returns the hashes of a tree's deciders, for the proof. Rejects with a `GitError` if git fails. */
 export async function deciderDigests(
   git: PrivateGit,
   tree: string,
@@ -133,16 +134,16 @@ export async function deciderDigests(
 }
 
 export interface DeciderLookRequest extends ChecksOfTree {
-  /** The tree of the start, and what decided in it. */
+  /** The tree at the start of the task; `atStart` are its deciders. */
   readonly start: string;
   readonly atStart: DecidersOfTree;
   readonly claimed: string;
   readonly acceptChanged: readonly string[];
-  /** Accepts test files that were removed. */
+  /** Whether removed test files are accepted. */
   readonly acceptFewer?: boolean;
 }
 
-/** Compares the claimed tree with that of the start. Rejects with a `GitError` if git fails. */
+/** Compares the tree of a claim with that of the start. Rejects with a `GitError` if git fails. */
 export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
   const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
@@ -168,7 +169,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
   const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
   const deciders = decidersOfChecks(checks, new Map([...ledBy, ...packageJsons]), folder);
   const all = [atStart.deciders, deciders];
-  // A file that only a changed line runs is not reached by the line of the start.
+  // Only files that the lines of the start run count, not those that only a changed line runs.
   const run = new Set(atStart.deciders.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: ChangedDecider[] = [];
@@ -223,7 +224,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
 }
 
 interface ScriptQuestion {
-  /** The path of the `package.json`, and its texts at the start and now. */
+  /** The path of the `package.json`; `was` and `is` are its texts at the start and now. */
   readonly name: string;
   readonly was: string | null;
   readonly is: string | null;
@@ -232,9 +233,9 @@ interface ScriptQuestion {
 }
 
 /**
- * Finds the scripts that checks run and that are not what they were, with their lines of the start. A script
- * that is new is the task's own work: no check could run it before. But one around a script that stood, and
- * one that hides a `package.json` further up, decides what that one says.
+ * Returns the scripts that checks run and that have changed, with their lines of the start. A new script is the task's
+ * own work, since no check could run it before. It still counts if it runs around a script of the start, or if its
+ * `package.json` hides one further up.
  */
 function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
   const { name: file, was, is, all, packagesAtStart } = question;
@@ -251,7 +252,7 @@ function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | nul
   return lines;
 }
 
-/** Whether a `package.json` stood in a folder above. */
+/** Whether there was a `package.json` in a folder above. */
 function isBelowAny(file: string, packageJsons: ReadonlyMap<string, string>): boolean {
   const folders = file.split('/').slice(0, -1);
   return folders.some((_, depth) =>
@@ -263,7 +264,7 @@ function sectionOf(path: TreePath, text: string | null): string {
   return text === null ? '' : (toolSection(path, text) ?? '');
 }
 
-/** Whether a file carries more than what it says to tools. */
+/** Whether only a part of a deciding file is for tools, as in `package.json`. */
 function isShared(path: TreePath): boolean {
   return isDeciderName(path) && toolSection(path, '') !== null;
 }

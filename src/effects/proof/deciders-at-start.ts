@@ -8,18 +8,21 @@ import { type FoundPrograms, findPrograms } from './deciding-programs.ts';
 import { type FolderDeciders, type FolderOfChecks, markDeciders } from './folder-deciders.ts';
 import { type IgnoredDeciders, markIgnoredDeciders } from './ignored-deciders.ts';
 
-/** What decided the checks of a task at its start, as far as no snapshot tells it. */
+/** What decided the checks of a task at its start and is in no snapshot. */
 export interface DecidersAtStart {
   readonly checks: readonly string[];
   readonly folder: FolderDeciders;
-  /** PATH, and where each program was found on it. Another PATH finds others. */
+  /** PATH at the start; `programs` says where each program was found on it. With another PATH they may be elsewhere. */
   readonly path: string;
   readonly programs: Readonly<Record<string, string | null>>;
-  /** Deciders that git ignores; null if nobody looked. */
+  /** Deciders that git ignores; null if they were not looked for. */
   readonly ignored: IgnoredDeciders | null;
 }
 
-/** Looks at what decides checks now. Never rejects for what cannot be read. `env` is that of the checks. */
+/**
+ * Records what decides the checks now. `env` is the environment of the checks. Never rejects because something cannot
+ * be read.
+ */
 export async function takeDeciders(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
@@ -36,8 +39,8 @@ export async function takeDeciders(
 }
 
 /**
- * Adds checks that a resume has named to those of the start: what is known of the start stays, and the rest
- * begins now.
+ * Adds the checks that a resume has named. What was recorded at the start stays, and the rest counts as recorded at the
+ * start.
  */
 export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { folder } = atStart;
@@ -50,21 +53,21 @@ export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): D
       scripts: [...folder.scripts, ...scripts],
       programs: [...new Set([...folder.programs, ...now.folder.programs])],
     },
-    // Another PATH finds other programs.
+    // With another PATH, other programs would be found.
     programs: now.path === atStart.path ? { ...now.programs, ...atStart.programs } : now.programs,
     ignored: atStart.ignored ?? now.ignored,
   };
 }
 
 /**
- * Returns what still holds of `atStart` on another machine, in another checkout. Programs lie elsewhere there, and git
- * ignores other files, although nobody has changed anything.
+ * Returns what is left of `atStart` on another machine or in another checkout: programs lie elsewhere there, and git
+ * ignores other files, even if nothing was changed.
  */
 export function withoutPlace(atStart: DecidersAtStart): DecidersAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }
 
-/** Adds what holds here to what `withoutPlace` has left. */
+/** Adds what `withoutPlace` left out, as it is here. */
 export function placedHere(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { path: here, programs, ignored } = now;
   return { ...atStart, path: here, programs, ignored };
@@ -82,7 +85,7 @@ export function decidersJson(deciders: DecidersAtStart): string {
 
 const MAX_BYTES = 8 * MB;
 
-/** Reads `deciders.json` in a task's folder, whose seal is checked elsewhere; null if it is missing or damaged. */
+/** Reads `deciders.json` in a task's folder, and leaves checking its seal to the caller; null if it is missing or damaged. */
 export function storedDeciders(taskFolder: string): DecidersAtStart | null {
   const text = tryReadText(path.join(taskFolder, 'deciders.json'), MAX_BYTES);
   return text === null ? null : parseDeciders(text);

@@ -16,9 +16,9 @@ import {
 import { searchAndRead } from './search-deciders.ts';
 
 /**
- * Names the files that decide what checks say now, relative to the folder, in order: what the checks run, and
- * in a git work tree what configures their tools, and what that names. `known` is what they run, if that was just
- * looked at. Never rejects for what cannot be read.
+ * Returns the files that decide what checks say now, relative to the folder, in order: what the checks run, and in a
+ * git work tree also what configures their tools, and what that names. `known` is what the checks run, if that was just
+ * found. Never rejects because something cannot be read.
  */
 export async function decidersHere(
   place: FolderOfChecks,

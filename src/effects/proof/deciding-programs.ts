@@ -3,10 +3,10 @@ import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { realPath } from '../files/real-path.ts';
 import { findProgram } from '../processes/find-program.ts';
 
-/** Where each program was found on PATH; null if nowhere. */
+/** Where each program was found on PATH; null if it was not found. */
 export type FoundPrograms = ReadonlyMap<string, string | null>;
 
-/** Looks programs up on PATH, without starting any. */
+/** Finds programs on PATH without starting them. */
 export function findPrograms(
   names: Iterable<string>,
   { env, cwd }: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
@@ -20,8 +20,8 @@ export function findPrograms(
 }
 
 /**
- * Finds the programs that are another file than at the start. One that was not there is no decider that was
- * bent: no check could run it. Two names of the same file are one program.
+ * Returns the programs that are now another file than at the start. A program that was missing at the start does not
+ * count, since no check could run it. Two names of one file are one program.
  */
 export function switchedPrograms(
   atStart: FoundPrograms,

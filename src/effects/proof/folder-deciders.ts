@@ -10,15 +10,15 @@ import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 
 /*
- * Outside git there is no tree to compare with: what checks run is known by its hash alone. Files that
- * decide by their name are not looked for, since nothing says which of all files belong to the task.
+ * Deciders of a folder outside git. There is no tree to compare with, so hashes show what checks run. Files that decide
+ * only by their names are not searched for, since nothing says which files belong to the task.
  */
 
-/** What decided what checks say in a folder, to be kept as JSON. */
+/** What decided what the checks of a folder say, to be stored as JSON. */
 export interface FolderDeciders {
   /**
-   * SHA-256 in hex, by the path relative to the folder; for a link, where it leads. Empty for a file that is not
-   * there, null for one that could not be read.
+   * SHA-256 in hex, by the path relative to the folder; for a link, its target. Empty for a missing file, null for an
+   * unreadable one.
    */
   readonly files: Readonly<Record<string, string | null>>;
   readonly scripts: readonly {
@@ -26,7 +26,7 @@ export interface FolderDeciders {
     readonly name: string;
     readonly line: string;
   }[];
-  /** Programs to be found on PATH. */
+  /** Programs that are looked for on PATH. */
   readonly programs: readonly string[];
 }
 
@@ -38,13 +38,13 @@ export interface FolderOfChecks {
   readonly isOwn: (file: string) => boolean;
 }
 
-/** Further down, nobody looks for a `package.json`: the folder may be anything. */
+/** Deeper folders are not searched for a `package.json`, since the folder may be anything. */
 const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
 const PACKAGE_MAX_BYTES = MB;
 
 /**
- * Looks at what checks run, or at the files that they ran at the start. Never rejects for what cannot be
- * read.
+ * Records what checks run, or, with `atStart`, the present state of the files that they ran at the start. Never rejects
+ * because something cannot be read.
  */
 export async function markDeciders(
   { cwd, checks, isOwn }: FolderOfChecks,
@@ -70,7 +70,7 @@ export async function markDeciders(
   return { files: marks, scripts, programs };
 }
 
-/** Reads files of a folder; for what is no text, or too long, see `ReadFiles`. */
+/** Reads files of a folder. `ReadFiles` says what is returned for a file that is not text, or too long. */
 export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<string, string | null> {
   return new Map(
     paths.map((name) => {
@@ -80,7 +80,7 @@ export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<strin
   );
 }
 
-/** Returns where those of the files lead that are links, relative to the folder, as far as it has that. */
+/** Returns the targets of those files that are links, relative to the folder, if the targets are in it. */
 function targetsOf(names: readonly string[], cwd: string): readonly string[] {
   const root = realPath(cwd);
   return names.flatMap((name) => {
@@ -90,7 +90,7 @@ function targetsOf(names: readonly string[], cwd: string): readonly string[] {
   });
 }
 
-/** Returns what a link says; null for what is none. */
+/** Returns the target that a link names; null for anything else. */
 function linkAt(place: string): string | null {
   try {
     return readlinkSync(place);
@@ -100,8 +100,8 @@ function linkAt(place: string): string | null {
 }
 
 /**
- * Compares what decides now, as `markDeciders` finds it by the start, with the start. As in a work tree of git, a script is bent only if it stood
- * at the start, or runs around one that did.
+ * Compares what decides now with what decided at the start; `now` is what `markDeciders` returns with `atStart`. As in
+ * a git work tree, a script counts only if it existed at the start, or runs around one that did.
  */
 export function bentInFolder(
   atStart: FolderDeciders,

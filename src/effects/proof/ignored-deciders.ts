@@ -10,14 +10,14 @@ import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
 
 /*
- * Files that git ignores are in no snapshot. Those that decide by their name are known by their hash, but not
- * the ones in folders that git ignores as a whole: such are installed or built.
+ * Files that git ignores are in no snapshot. If such a file decides by its name, its hash is recorded. Folders that git
+ * ignores as a whole are left out, since their files are installed or built.
  */
 
 /** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
 export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 
-/** Looks at the ignored files that decide by their name. Finds nothing outside git. */
+/** Records the ignored files that decide by their names. Returns none outside git. */
 export async function markIgnoredDeciders(cwd: string, git: Git): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};
@@ -31,7 +31,7 @@ export async function markIgnoredDeciders(cwd: string, git: Git): Promise<Ignore
   return marks;
 }
 
-/** Compares the ignored deciders with the start. A file that git began or ceased to ignore is in a snapshot. */
+/** Returns the ignored deciders that differ from the start. A file counts even if git only began or ceased to ignore it. */
 export function bentIgnored(
   atStart: IgnoredDeciders,
   now: IgnoredDeciders,

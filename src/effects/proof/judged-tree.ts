@@ -11,7 +11,7 @@ import { readEntries } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { treeReader } from './search-deciders.ts';
 
-/** More of a diff is not read: of the files behind it only the names are known. */
+/** In bytes. Of a longer diff the rest is not read; for the files in it only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
 
 /** Returns the files that differ between two trees, with their diffs. Rejects with a `GitError` if git fails. */
@@ -32,7 +32,8 @@ export async function filesWithDiffs(
   const isCut = bytes > DIFF_BYTES;
   const diffs = diffsIn(Buffer.concat(chunks).subarray(0, DIFF_BYTES).toString());
   const whole = isCut ? diffs.slice(0, -1) : diffs;
-  // Git lists files in the order of their bytes, as they are sorted here.
+  // Git lists files in the order of their bytes, as the names are sorted here, so that diffs and names
+  // correspond.
   const isKnown = isCut || whole.length === names.length;
   return names.map((name, at) => ({
     name: asText(name),
@@ -41,8 +42,8 @@ export async function filesWithDiffs(
 }
 
 /**
- * Splits what git printed into one diff for each file. Only a line feed ends a line of git's: a file can have other
- * separators before words that look like a header. A file that became a link has two parts under the same header.
+ * Splits what git printed into one diff for each file. Splits only at line feeds: a file may have other separators
+ * before words that look like a header. A file that became a link has two parts under the same header.
  */
 function diffsIn(printed: string): readonly string[] {
   const diffs: string[] = [];
@@ -55,12 +56,12 @@ function diffsIn(printed: string): readonly string[] {
   return diffs;
 }
 
-/** Returns a diff of text; null for that of a binary file. */
+/** Returns the diff if it is text; null for that of a binary file. */
 function textOf(diff: string | undefined): string | null {
   return diff === undefined || diff.includes('\0') ? null : diff;
 }
 
-/** Returns a function that tells what a tree has at the paths that a judge has cited, also behind links of the tree. */
+/** Returns a function that says what a tree has at a path that a judge has cited, even behind links of the tree. */
 export async function lookIn(
   git: PrivateGit,
   tree: ReadonlyMap<TreePath, string>,
@@ -83,13 +84,13 @@ export async function lookIn(
     const entry = tree.get(name);
     const content = entry === undefined ? undefined : contents.get(entry);
     if (content !== undefined) return { kind: 'file', lines: linesIn(content) };
-    // Nobody knows what is outside of the tree.
+    // What is outside the tree is unknown.
     const isOther = entry !== undefined || /^(?:\/|\.\.(?:\/|$)|$)/.test(name);
     return { kind: isOther || isFolder(tree, name) ? 'other' : 'nothing' };
   };
 }
 
-/** Whether a tree has files below a path, or a submodule that could have it. */
+/** Whether a tree has files below a path, or has a submodule in which the path may be. */
 function isFolder(tree: ReadonlyMap<TreePath, string>, name: TreePath): boolean {
   for (const [each, entry] of tree) {
     if (each.startsWith(`${name}/`)) return true;

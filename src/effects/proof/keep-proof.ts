@@ -22,7 +22,7 @@ export interface ProofToKeep {
 }
 
 /**
- * Writes the proof of a completed task beside its state. If a driver has died since it wrote it, the same is
+ * Writes the proof of a completed task beside its state. Should an earlier process have written it already, the same is
  * written again. Rejects if git or the system fails.
  */
 export async function keepProof(request: ProofToKeep): Promise<void> {

@@ -15,8 +15,9 @@ import type { DeciderLook } from './decider-look.ts';
 import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 
 /*
- * The old exam: the claimed tree, with deciders and test files as they were at the start. What git
- * ignores, and what no snapshot has, is brought in so that nothing leads back into the work tree:
+ * The old exam is a run of the checks on the claimed tree, with the test files, and the other files that decide what
+ * checks say, as they were at the start. What git ignores, and what no snapshot has, is brought in so that nothing leads
+ * back into the work tree:
  *
  *   links into the work tree  ──►  links to the same place of the exam
  *   what is installed         ──►  a link for each package
@@ -33,19 +34,19 @@ export interface OldExamRequest<T> {
   readonly undone: DeciderLook['undone'];
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
-  /** Ignored deciders that are what they were at the start, relative to the root. */
+  /** Ignored deciders that are as they were at the start, relative to the root. */
   readonly asAtStart?: ReadonlySet<string>;
   /** Whether ralph itself writes this file; such files are not brought in. */
   readonly isOwn: (file: string) => boolean;
-  /** The most that is copied; absent for the usual bound. */
+  /** The limit for copies, in bytes; absent for the usual one. */
   readonly mostBytes?: number;
   /** Runs the checks. */
   readonly check: (place: CheckPlace) => Promise<T>;
 }
 
 /**
- * Has the checks run in the old exam, and removes it. Rejects with a `GitError` or
- * the system's error if it cannot be made.
+ * Runs the checks in the old exam, and removes it afterwards. Rejects with a `GitError` or the system's error if the
+ * exam cannot be made.
  */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
   const { git, folder, head, claimed, undone, below, check } = request;
@@ -56,7 +57,7 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
     try {
       return await check(placeIn(checkout, below));
     } finally {
-      // What was built through a link was built from other files than the work tree's.
+      // Checks may have written build output through a link, made from other files than those of the work tree.
       if (linked.length > 0) touchAll(git.repository.root, [...undone.keys()]);
     }
   } finally {
@@ -64,7 +65,7 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
   }
 }
 
-/** Returns what could only be linked. */
+/** Brings in what git ignores and what no snapshot has. Returns the paths that could only be linked. */
 async function bringIgnored(
   checkout: FreshCheckout,
   { git, claimed, isOwn, asAtStart = new Set(), mostBytes }: OldExamRequest<unknown>,
@@ -73,18 +74,18 @@ async function bringIgnored(
   const here = gitAt(git.anywhere, root);
   const isBelow = (name: TreePath): boolean => name !== './';
   const tree = await listTree(git, claimed);
-  // Files that are too large for a snapshot, or that the user keeps out of it.
+  // These are too large for a snapshot, or the user keeps them out of it.
   const leftOut = (await filesThatAre(here, 'untracked'))
     .filter(isBelow)
     .filter((name) => !tree.has(name));
-  // A decider that is in no snapshot cannot be put back.
+  // A changed decider that is in no snapshot cannot be put back, so it is left out.
   const brought = [...(await filesThatAre(here, 'ignored')).filter(isBelow), ...leftOut].filter(
     (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) => (isRepository(entry) ? [name] : []));
   const places = { root: realPath(root), folder: realPath(checkout.folder) };
   const copies = examCopies(places, isOwn, mostBytes);
-  // Small ones first, so that what is linked is as little as can be.
+  // Small ones come first, so that as few as possible are linked.
   const names = [...brought, ...submodules]
     .map((each) => asText(each).replace(/\/$/, ''))
     .filter((name) => isThere(path.join(root, name)))
@@ -101,43 +102,46 @@ async function bringIgnored(
   return copies.linked;
 }
 
-/** Makes the folder for a file or folder. Returns false if something is there, or if it would not be in the exam. */
+/**
+ * Makes the parent folder of a file or folder. Returns false if something is at the place, or if the place is outside
+ * the exam.
+ */
 function makeRoom(place: string, root: string): boolean {
   try {
     mkdirSync(path.dirname(place), { recursive: true });
     const parent = realPath(path.dirname(place));
-    // A link of the tree may lead out of it.
+    // A link of the tree may lead out of the exam.
     if (parent !== root && !isInside(root, parent)) return false;
     removeEmptyFolder(place);
     return !isThere(place);
   } catch {
-    // The tree has a file where a folder would be.
+    // The tree has a file where a folder is needed.
     return false;
   }
 }
 
-/** Gives files the current time, so that the next build makes again what it makes from them. */
+/** Sets the times of files to now, so that the next build uses them again. */
 function touchAll(root: string, names: readonly TreePath[]): void {
   const now = new Date();
   for (const name of names) {
     try {
       lutimesSync(path.join(root, asText(name)), now, now);
     } catch {
-      // The claim has no such file.
+      // The work tree has no such file.
     }
   }
 }
 
-/** Git leaves an empty folder for a submodule. */
+/** Removes the empty folder that git leaves for a submodule. */
 function removeEmptyFolder(place: string): void {
   try {
     rmdirSync(place);
   } catch {
-    // There is none, or files are in it.
+    // There is no folder, or it has files.
   }
 }
 
-/** A name as a pattern: a rule for folders alone does not fit a link. */
+/** Returns a name as a pattern for git's exclude file. It has no slash at the end, since that would not match a link. */
 function escaped(name: string): string {
   return name.replace(/[\\*?[\]#! ]/g, '\\$&');
 }

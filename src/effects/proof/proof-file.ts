@@ -15,7 +15,7 @@ const MAX_BYTES = 16 * MB;
 
 type Run = Pick<TaskState, 'task_id' | 'started_at'>;
 
-/** Writes the proof of a task into its folder, whole or not at all. Rejects with the system's error. */
+/** Writes the proof of a task into its folder, atomically. Rejects with the system's error. */
 export async function writeProof(
   folder: string,
   statement: ProofStatement,
@@ -26,7 +26,7 @@ export async function writeProof(
   await writeFileAtomic(path.join(folder, PROOF), text);
 }
 
-/** Removes the proof of a task that is not completed any more. Throws the system's error. */
+/** Removes the proof of a task that is no longer completed. Throws the system's error. */
 export function removeProof(folder: string): void {
   removeFile(path.join(folder, PROOF));
 }
@@ -34,9 +34,9 @@ export function removeProof(folder: string): void {
 /** A proof as it was read. */
 export interface ReadProof {
   readonly statement: ProofStatement;
-  /** All of the file, with what ralph does not know, safe to be shown. */
+  /** The whole file, even fields that ralph does not know, safe to be shown. */
   readonly json: string;
-  /** Whether this user's ralph wrote it for the run of the task. */
+  /** Whether this user's ralph wrote it for this start of the task. */
   readonly isOwn: boolean;
 }
 
@@ -53,8 +53,8 @@ export function readProof(folder: string, seal: Seal, run: Run): ReadProof | nul
 }
 
 /**
- * Returns which tests of a completed task failed at its start and may fail again; null if it has no proof that
- * this user's ralph wrote. Never throws.
+ * Returns the failures at the start of a completed task, which may fail again; null if it has no proof that this user's
+ * ralph wrote. Never throws.
  */
 export function provenFailures(
   folder: string,
@@ -69,7 +69,7 @@ export function provenFailures(
   }
 }
 
-/** Reads a proof that may be anybody's. Throws a `CommandError`, or the system's error. */
+/** Reads a proof from any source. Throws a `CommandError`, or the system's error. */
 export function readProofFile(file: string): ReadProof {
   return { ...readText(textOf(file), file), isOwn: false };
 }

@@ -18,9 +18,8 @@ import { listTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
 /**
- * Finds under which other names the files of a tree may come back: as the tree that git commits by its own
- * rules for line ends and filters, and as the commit of HEAD if that has one of these trees. Rejects with a
- * `GitError` if git fails.
+ * Finds the other ids that the files of a tree may get: the tree that git commits by its own rules for line ends and
+ * filters, and the commit of HEAD if that has one of these trees. Rejects with a `GitError` if git fails.
  */
 export async function subjectsOf(
   git: PrivateGit,
@@ -35,9 +34,9 @@ export async function subjectsOf(
 }
 
 /**
- * Returns the tree that `git add` makes of the files of a tree; null if a program of the repository would
- * have a say in it. The work tree is not asked, since it may have changed: what HEAD does not have is written
- * to a folder of ralph's own and added from there.
+ * Returns the tree that `git add` makes of a tree's files; null if a program of the repository could change them. The
+ * work tree may have changed since, so files that differ from HEAD are written to a folder of ralph's own and added
+ * from there.
  */
 async function committedTreeOf(
   git: PrivateGit,
@@ -52,7 +51,7 @@ async function committedTreeOf(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(files, { recursive: true, mode: 0o700 });
   const written = withIndex(withTree(git.own, files), index);
-  // One that is split would leave a part of it in the user's repository.
+  // A split index would leave a part of itself in the user's repository.
   const whole = withGitSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
   const adding = withIndex(withTree(whole, files), index);
   try {
@@ -60,7 +59,7 @@ async function committedTreeOf(
     const different = headTree === null ? null : await compareTrees(git, headTree, tree);
     const isDifferent = (name: TreePath): boolean => different?.has(name) ?? true;
     const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
-    // Which rules hold is in these files, also where HEAD has them.
+    // These files hold the rules, so they are needed even if HEAD has them.
     const rules = [...entries.keys()].filter((name) => /(?:^|\/)\.gitattributes$/.test(name));
     await readIntoIndex(written, tree, WHY);
     await writeSome(written, new Set([...plain, ...rules]), { why: WHY });
@@ -76,7 +75,7 @@ async function committedTreeOf(
 
 const WHY = 'git cannot tell which tree it would commit';
 
-/** Returns the paths of repositories within the work tree, and all other paths. */
+/** Returns the paths of repositories inside the work tree, and all other paths. */
 function partition(
   entries: readonly (readonly [TreePath, string])[],
 ): readonly [repositories: readonly TreePath[], plain: readonly TreePath[]] {

@@ -4,8 +4,8 @@ import { VERDICT_WORDS } from '../../core/judge/verdict.ts';
 import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
 
 /**
- * Reads a proof; null if the text is none. Other fields than those of a proof are left out. The text may be
- * anybody's: its commands and ids are only read, and ids are ones that git cannot take for an option.
+ * Reads a proof; null if the text is not a proof. Leaves out unknown fields. The text may come from anybody: its
+ * commands are never run here, and git cannot take its ids for options.
  */
 export function readStatement(text: string): ProofStatement | null {
   try {
@@ -16,7 +16,7 @@ export function readStatement(text: string): ProofStatement | null {
   }
 }
 
-/** The longest time that a timer can wait. */
+/** The longest time that a timer can wait, in ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Whether a relative path stays in its folder, or names that folder. */

@@ -13,23 +13,23 @@ export interface RewriteRequest {
   readonly after: string;
   /** The tree of the start. */
   readonly start: string;
-  /** The files of it that decide what the checks say. */
+  /** The files of the tree `start` that decide what the checks say. */
   readonly deciders: ReadonlySet<TreePath>;
-  /** What checks of earlier claims wrote. */
+  /** Files that checks of earlier claims wrote. */
   readonly earlier: readonly RewrittenFile[];
 }
 
-/** What checks wrote of the files that stood at the start. */
+/** Files that existed at the start and that checks have written. */
 export interface Rewrites {
-  /** Files with which a check compares: it takes what it wrote itself for what is expected. */
+  /** Files with which a check compares its results. A check that writes them would expect its own output. */
   readonly rewritten: readonly RewrittenFile[];
-  /** The others, such as a lock file, or what a formatter fixes. */
+  /** Other files, such as a lock file, or files that a formatter fixes. */
   readonly others: readonly TreePath[];
 }
 
 /**
- * Finds the test files and deciders of which a check has removed or changed lines, now or on an earlier claim, and
- * that are still as it wrote them. Lines that were only added are new snapshots. Rejects with a `GitError`.
+ * Finds test files and deciders in which a check has removed or changed lines, now or on an earlier claim, and that are
+ * still as the check left them. Lines that were only added are new expected results. Rejects with a `GitError`.
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const { git, before, after, start, deciders, earlier } = request;
@@ -41,7 +41,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;
-    // A file that is as it was at the start is what the check has to compare with.
+    // A file that again is as it was at the start is what the check has to compare with.
     if (from === null || first === null || to === first) continue;
     const isCompared = deciders.has(path) || isDeciderName(path) || isTestName(path);
     if (!isCompared) others.push(path);

@@ -10,18 +10,18 @@ import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { readEntries, sizesOf } from '../snapshots/tree-files.ts';
 
 /*
- * What deciders lead to is known once they are read: so they are searched, what the search has not read yet is read,
- * and they are searched once more, until nothing new turns up.
+ * What deciders lead to is known only once they are read. So the search is repeated with the files that it asked for,
+ * until it asks for no more.
  */
 
-/** A longer file is no recipe, script or configuration, and is not followed. */
+/** In bytes. A longer file cannot be a recipe, script or configuration, and is not followed. */
 export const LONGEST_READ = 256 * KB;
-/** Task files and scripts that lead further than this are followed no more. */
+/** The longest chain of files, such as Makefiles and scripts, that is followed. */
 const MOST_ROUNDS = 8;
-/** More places are not looked at; many of them are names with endings that nothing has. */
+/** How many places are looked at. Many are guesses: a name with an ending that no file has. */
 const MOST_PLACES = 20_000;
 
-/** Reads files: empty for one that is no text or too long, null for one that is not there. */
+/** Reads files. The text is empty for a file that is not text or is too long, and null for a missing file. */
 export type ReadFiles = (
   paths: readonly string[],
 ) => Promise<ReadonlyMap<string, string | null>> | ReadonlyMap<string, string | null>;
@@ -41,14 +41,14 @@ export async function searchAndRead(
   }
 }
 
-/** A tree of git, as its files are found by the paths that checks name. */
+/** Reads the files of a git tree by the paths that checks name. */
 export interface TreeReader {
   readonly read: ReadFiles;
-  /** Returns the path itself, each link of the tree on the way, and where they lead. */
+  /** Returns the path, each link of the tree on the way, and where the links lead. */
   readonly linked: (path: string) => readonly TreePath[];
 }
 
-/** More links in a tree, or in a row, are not followed. */
+/** More links in a tree, or in a chain of links, are not followed. */
 const MOST_LINKS = 2000;
 const LONGEST_CHAIN = 20;
 

@@ -13,24 +13,24 @@ import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { whereContentIsAsNamed } from './lfs-pointer.ts';
 
 /*
- * A filter such as that of LFS or git-crypt keeps something else in git than lies in the work tree. A
- * tracked file under a filter that git holds for unchanged is kept as the user's index names it: the
- * snapshot then needs no second copy of it, and no decrypted one. Ralph notes which entries it kept so,
- * since only the filter can bring them back. No filter runs for this.
+ * With a filter such as that of LFS or git-crypt, git stores other content than lies in the work tree. If git finds a
+ * tracked file under a filter unchanged, the snapshot takes the file's entry from the user's index, so that it needs no
+ * second copy, and no decrypted one. Ralph notes which entries it took, since only the filter can bring such a file
+ * back. No filter runs for this.
  *
- * Once the agent has worked, git's word is not enough: the agent can write the index, and name any file in
- * the attributes. Then the file itself has to be the one of which git said so before, or to have the
- * content that its pointer of LFS names.
+ * Once the agent has worked, git's word is not enough: the agent can write the index, and name any file in the
+ * attributes. Then the file has to be the same one that git found unchanged before, or to have the content that its LFS
+ * pointer names.
  */
 
 export interface FilteredFiles {
-  /** The paths that stay as the user's index has them. */
+  /** The paths whose entries stay as in the user's index. */
   readonly asIndexed: ReadonlySet<TreePath>;
-  /** Looks for filters among what the user's index names. */
+  /** Finds out which entries of the user's index are under filters. */
   findAmong(entries: Iterable<IndexEntry>): Promise<void>;
   /**
-   * Looks which of the files are unchanged; with `isBefore` no agent has worked yet. Resolves to the paths
-   * whose entries were replaced.
+   * Finds out which of the files under filters are unchanged; with `isBefore` no agent has worked yet. Resolves to the
+   * paths whose entries were replaced.
    */
   update(
     addEntries: (entries: readonly IndexEntry[]) => Promise<void>,
@@ -45,14 +45,14 @@ interface Filtered extends IndexEntry {
 
 /** A file as it is in the work tree. */
 interface Seen extends Filtered {
-  /** Its time: the kernel alone sets a part of it. */
+  /** A text that changes whenever the file is written: see `timeOf`. The agent cannot set all of it. */
   readonly sign: string;
 }
 
 export function createFilteredFiles(git: PrivateGit): FilteredFiles {
   const { root } = git.repository;
   let filtered: readonly Filtered[] = [];
-  /** What the files were like when git was last asked. */
+  /** The signs of all filtered files when git was last asked. */
   let signs = '';
   let asIndexed: ReadonlySet<TreePath> = new Set();
 
@@ -83,7 +83,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
       );
       const replaced = await notYetInIndex(git, fresh);
       await addEntries(replaced);
-      // Ralph's index must not compare them, which would read all of them each time.
+      // With this flag git does not compare these files, which would mean reading all of them each time.
       await flag(
         git,
         fresh.map(({ name }) => name),
@@ -99,7 +99,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
   };
 }
 
-/** Whether an attribute file names filters at all. Saves starting git in most repositories. */
+/** Whether an attribute file mentions filters at all. If not, git need not be started. */
 function mayHaveFilters({ repository }: PrivateGit, entries: Iterable<IndexEntry>): boolean {
   const files: (string | Buffer)[] = [path.join(repository.commonDir, 'info', 'attributes')];
   for (const { name } of entries) {
@@ -122,19 +122,19 @@ async function thoseUnderFilters(
   });
 }
 
-/** Drops the files of LFS whose content the other machines cannot reach: see `PrivateGit.shared`. */
+/** Leaves out the LFS files whose content other machines cannot reach: see `PrivateGit.shared`. */
 async function withoutUnshared(
   git: PrivateGit,
   filtered: readonly Filtered[],
 ): Promise<readonly Filtered[]> {
   const isOfStore = ({ filter }: Filtered): boolean => filter === LFS;
   if (git.shared === undefined || !filtered.some(isOfStore)) return filtered;
-  // A commit that the origin has lost leaves nothing to compare with.
+  // This rejects if the commit of the origin is gone, since then there is nothing to compare with.
   const changed = new Set(await stagedSince(git.users, git.shared));
   return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
 }
 
-/** A filter that a setting can name; not the words by which git says that there is none. */
+/** Matches a filter that a setting can name, and none of the words by which git says that there is no filter. */
 const NAMEABLE = /^(?!(?:unspecified|unset|set)$)[^=\n]+$/;
 
 async function unchangedForGit(
@@ -149,7 +149,7 @@ async function unchangedForGit(
   return filtered.filter(({ name }) => !those.has(name));
 }
 
-/** Those that ralph knows to be what their entries say. */
+/** Returns the files whose content ralph knows to be what their entries say. */
 async function thatAreSo(git: PrivateGit, files: readonly Seen[]): Promise<readonly Seen[]> {
   const notes = readFilterNotes(git);
   const isNoted = ({ name, id, sign }: Seen): boolean =>
@@ -161,7 +161,7 @@ async function thatAreSo(git: PrivateGit, files: readonly Seen[]): Promise<reado
 
 const LFS = 'lfs';
 
-/** Those whose entries ralph's index does not have. */
+/** Returns the entries that ralph's index does not have. */
 async function notYetInIndex(
   git: PrivateGit,
   entries: readonly Filtered[],
@@ -171,7 +171,7 @@ async function notYetInIndex(
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 
-/** Git marks none of the files if its index lacks one, as that of a folder which became a link. */
+/** Flags only paths that are in ralph's index: git flags none if it lacks one, such as a path whose folder became a link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
   const known = new Set(await orNull(indexNames(git.own)));
@@ -182,24 +182,24 @@ async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag)
   );
 }
 
-/** How an entry was kept as the index named it. */
+/** What ralph notes about an entry that it took from the user's index. */
 interface FilterNote {
   readonly filter: string;
-  /** The time of the file that is what the entry says. */
+  /** The sign of the file when its content was what the entry says. */
   readonly sign: string;
 }
 
 /** The notes, by `entryKey`. */
 export type FilterNotes = ReadonlyMap<string, FilterNote>;
 
-/** How an entry is named in the notes. */
+/** Returns the key of an entry in the notes. */
 export function entryKey(name: TreePath, id: string): string {
   return `${id} ${name}`;
 }
 
 const NOTES_MAX_BYTES = 64 * MB;
 
-/** Reads which entries were kept as the index named them. Throws the system's error. */
+/** Reads the notes about entries that were taken from the user's index. Throws the system's error. */
 export function readFilterNotes({ folder }: PrivateGit): FilterNotes {
   const file = notesFile(folder);
   const parts = existsSync(file)
@@ -213,7 +213,7 @@ export function readFilterNotes({ folder }: PrivateGit): FilterNotes {
   return notes;
 }
 
-/** Notes files that are what their entries say. */
+/** Notes files whose content is what their entries say. */
 async function noteFiltered(git: PrivateGit, files: readonly Seen[]): Promise<void> {
   const notes = new Map(readFilterNotes(git));
   const fresh = files.filter(({ name, id, sign }) => notes.get(entryKey(name, id))?.sign !== sign);

@@ -16,9 +16,9 @@ export interface WantedFile {
 }
 
 /**
- * Has the user's own filters write, below a folder, the files that were kept as the user's index named
- * them. Resolves to those paths, each with whether its filter has brought it back. A filter that only the
- * repository's configuration defines does not run.
+ * Restores, below the folder `store`, the files whose entries snapshots took from the user's index, by the user's own
+ * filters. Resolves to their paths, each with whether its filter brought it back. A filter that only the repository's
+ * configuration defines does not run.
  */
 export async function restoreFiltered(
   git: PrivateGit,
@@ -34,14 +34,15 @@ export async function restoreFiltered(
   const done = new Map<TreePath, boolean>();
   for (const [filter, files] of filters) {
     const write = await filterWriter(git, store, filter);
-    // A filter that fails ends git: then each file is tried by itself, and one bad file costs one.
+    // Git stops if the filter fails for one file. Then each file is tried by itself, so that one bad file costs
+    // only itself.
     const areAllDone = await write(files);
     for (const file of files) done.set(file.name, areAllDone || (await write([file])));
   }
   return done;
 }
 
-/** Returns a function that has a filter write files, and resolves to whether it wrote all of them. */
+/** Returns a function that writes files by a filter, and resolves to whether all were written. */
 async function filterWriter(
   git: PrivateGit,
   store: string,
@@ -60,7 +61,7 @@ async function filterWriter(
     if (index === null) return false;
     const attributes = path.join(git.folder, 'attributes-to-restore');
     writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
-    // LFS and git-crypt look for their contents and keys in the repository.
+    // Uses the user's repository, where LFS and git-crypt look for contents and keys.
     const required = [...settings, { name: `${name}.required`, value: 'true' }];
     const inStore = withIndex(withTree(withGitSettings(git.users, required), store), index);
     const complaint = await complaintOf(writeFiles(inStore, { attributes }));
@@ -69,7 +70,7 @@ async function filterWriter(
   };
 }
 
-/** Writes an index of these files alone; resolves to its place. Rejects with a `GitError`. */
+/** Writes an index of just these files; resolves to its path. Rejects with a `GitError`. */
 export async function indexOf(git: PrivateGit, files: readonly WantedFile[]): Promise<string> {
   const index = path.join(git.folder, 'index-to-restore');
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });

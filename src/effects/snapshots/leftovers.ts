@@ -5,11 +5,11 @@ import { namesIn } from '../files/folder.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 
 /*
- * What a git or a ralph that was killed in the middle of its work leaves behind. Only the driver of a
- * task cleans up, and only what is its own: nobody else works in its folder or creates its refs.
+ * Removes what a git or a ralph that was killed leaves behind. Only the process that drives a task cleans up, and only
+ * the task's own files: no other process works in the task's folder or creates its refs.
  */
 
-/** Removes what an earlier process left; without a name for the refs, no lock of a ref. */
+/** Removes what an earlier process left. If `refs` is empty, removes no locks of refs. */
 export function removeLeftovers({ folder, repository }: PrivateGit, refs: string): void {
   for (const name of namesIn(folder)) {
     if (name === 'restore' || /^index-|\.lock$/.test(name)) {
@@ -17,19 +17,19 @@ export function removeLeftovers({ folder, repository }: PrivateGit, refs: string
     }
   }
   removeBeside(folder);
-  // Without a name it would be git's own locks.
+  // Without this name, the folder would be git's own, with git's own locks.
   if (refs !== '') removeLocks(path.join(repository.commonDir, refs));
 }
 
-/** The longest path that is noted. */
+/** In bytes; the longest note that is read. */
 const NOTE_MAX_BYTES = 64 * 1024;
 
-/** Where the name of a file is noted that is about to be written beside its place in the work tree. */
+/** Returns the path of a note. The note names a file that is about to be written next to its place in the work tree. */
 export function besideNote(folder: string): string {
   return path.join(folder, 'beside');
 }
 
-/** Removes the file that an undo wrote beside its place when it was cut off. */
+/** Removes the file that an undo was writing next to its place when it was cut off. */
 function removeBeside(folder: string): void {
   const note = besideNote(folder);
   const noted = tryReadText(note, NOTE_MAX_BYTES);
@@ -39,13 +39,13 @@ function removeBeside(folder: string): void {
     try {
       unlinkSync(file);
     } catch {
-      // It was renamed to its place, or never written.
+      // The file was already moved to its place, or never written.
     }
   }
   rmSync(note, { force: true });
 }
 
-/** How such a file is called. */
+/** The end of the name of such a file. */
 const BESIDE = /\.ralph-\d+\.tmp$/;
 
 export function besideName(place: Buffer): Buffer {

@@ -7,15 +7,16 @@ import { treePlace } from '../git/tree-path.ts';
 import { sizesOf } from './tree-files.ts';
 
 /**
- * In place of a large file, git-lfs keeps a pointer in git: a few lines with the hash and the size of the content
- * (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). A pointer with extensions has the hash of something else.
+ * For a large file, git-lfs stores a pointer in git: a few lines with the hash and the size of the content
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). A pointer with extensions does not match, since its hash
+ * is not that of the file.
  */
 const POINTER = /^version \S+\noid sha256:([0-9a-f]{64})\nsize (\d+)\n$/;
 
 /** In bytes. A larger object is not a pointer, and is not read. */
 const POINTER_AT_MOST = 1_024;
 
-/** Returns those of the files in the work tree that have just the content which the pointers in git name. */
+/** Returns the files in the work tree that have exactly the content which their pointers in git name. */
 export async function whereContentIsAsNamed<File extends IndexEntry>(
   git: PrivateGit,
   files: readonly File[],

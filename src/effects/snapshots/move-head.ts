@@ -16,22 +16,22 @@ import { readSnapshot } from './read-snapshot.ts';
 import { listTree } from './tree-files.ts';
 
 /*
- * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is
- * done already, so that the same call finishes one that was cut off.
+ * Moves HEAD, its branch and the user's index back to what a snapshot says. Each step is skipped if it is done already,
+ * so the same call can finish a move that was cut off.
  */
 
-/** What has to move. */
+/** What has to change so that HEAD and the index are as in a snapshot. */
 export interface HeadMove {
   readonly to: Head;
   /** HEAD as it is now. */
   readonly now: Head;
-  /** The commit that the branch to go back to leads to now; null if there is no such branch. */
+  /** The commit that the branch of `to` leads to now; null if there is no such branch. */
   readonly tip: string | null;
-  /** What the index holds from now on; null takes a path out. */
+  /** The entries that change in the index; null removes a path. */
   readonly index: readonly (readonly [TreePath, TreeEntry])[];
-  /** The paths among them that a sparse checkout leaves out of the work tree. */
+  /** The paths in `index` that a sparse checkout leaves out of the work tree. */
   readonly skipped: readonly string[];
-  /** What is under way now and was not then. */
+  /** The operations, such as a merge, that are under way now and were not then. */
   readonly ends: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const now = await readHead(git.users);
   const to: Head = { commit: kept.head, branch: base.branch };
   const tip = to.branch === null ? null : await branchAt(git, to.branch);
-  // Of a submodule git names the repository, and not the folder of its files.
+  // In a submodule, git names the folder of the repository instead of that of the files.
   const here = ['', repository.root, repository.gitDir];
   if (tip !== null && !here.includes(tip.checkedOutIn)) {
     return refused(`${to.branch} is checked out in ${tip.checkedOutIn}`);
@@ -73,7 +73,7 @@ async function branchAt(git: PrivateGit, name: string): Promise<ListedRef | null
   return (await orNull(listRefs(git.users, [name])))?.[0] ?? null;
 }
 
-/** Returns the lines that make the user's index what a tree says. Entries that are so already keep their flags. */
+/** Returns the entries that turn the user's index into this tree. An entry that does not change keeps its flags. */
 async function indexLines(
   git: PrivateGit,
   tree: string,
@@ -88,15 +88,15 @@ async function indexLines(
   return { index, skipped: back.flatMap(([name]) => (left.has(name) ? [name] : [])) };
 }
 
-/** What the reflog says. */
+/** The reason that the reflog gives. */
 const REASON = 'ralph undo';
 
-/** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
+/** Ends the operations that began since, then moves the branch, if it has not moved meanwhile, HEAD and the index. */
 export async function moveHead(
   git: PrivateGit,
   { to, now, tip, index, skipped, ends }: HeadMove,
 ): Promise<void> {
-  // Git runs the filter of a file that was written in the same instant as the index.
+  // Git would run the filter of a file that was written in the same instant as the index.
   const settings = await withoutOwnFilters(git.repository.root, git.users);
   if (settings === null) throw new GitError('git cannot tell which filters are whose');
   const ask = withGitSettings(git.users, settings);
@@ -107,7 +107,7 @@ export async function moveHead(
     throw new GitError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
   };
   const { branch, commit } = to;
-  // A rebase has HEAD detached, and would go on from where it is.
+  // A rebase would continue from HEAD where it is now.
   for (const name of ends.filter((each) => each !== 'bisect')) {
     await move(`HEAD out of the ${name}`, quit(ask, name));
   }
@@ -124,6 +124,6 @@ export async function moveHead(
     if (now.branch !== branch) await move('HEAD', putHeadOn(ask, branch, REASON));
   }
   await move('the index', setEntries(ask, git.repository, index));
-  // A new entry has no flags, and would look like a deleted file.
+  // Without this flag, a missing file of a sparse checkout would look deleted.
   await move('the index', flagPaths(ask, skipped, 'skip-worktree'));
 }

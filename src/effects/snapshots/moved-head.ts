@@ -6,9 +6,9 @@ import type { HeadMove } from './move-head.ts';
 import { readSnapshot } from './read-snapshot.ts';
 
 /**
- * Whether HEAD, or the branch that it is to go back to, may have been moved by somebody else since the task's first
- * snapshot. What moved within an iteration is the agent's; between iterations only commits that name the task are its
- * own. Rejects with a `GitError`.
+ * Whether somebody else may have moved HEAD, or the branch that it is to go back to, since the task's first snapshot.
+ * Moves within an iteration count as the agent's. Between iterations, only commits that name the task count as the
+ * task's. Rejects with a `GitError`.
  */
 export async function isMovedByOthers(
   git: PrivateGit,
@@ -25,14 +25,14 @@ export async function isMovedByOthers(
     earlier = head;
   }
   if (earlier === null || !(await isOwnStep(git, taskId, earlier, now))) return true;
-  // The branch to go back to may have got commits while HEAD was on another one.
+  // That branch may have got commits while HEAD was on another one.
   const back: Head = { commit: tip, branch: to.branch };
   return (
     to.branch !== null && to.branch !== now.branch && !(await isOwnStep(git, taskId, to, back))
   );
 }
 
-/** Whether a task has got from one place of HEAD to another one by its own commits alone. */
+/** Whether HEAD got from one place to the other only by commits of the task. */
 async function isOwnStep(git: PrivateGit, taskId: string, from: Head, to: Head): Promise<boolean> {
   const isOwnBranch = /^refs\/heads\/ralph[/-]/.test(to.branch ?? '');
   if (from.branch !== to.branch && !isOwnBranch) return false;

@@ -20,28 +20,28 @@ import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { createFilteredFiles } from './filtered-files.ts';
 
 /*
- * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
- * that was kept once stays kept. What the user's index names is added to it whenever that has moved.
+ * Ralph's own index says what the newest snapshot holds. It lasts as long as the task, so that snapshots go on keeping
+ * each file that they once kept. Whenever the user's index has changed, the paths in it are added.
  */
 
 export interface OwnIndex {
-  /** What the user's index names. */
+  /** The paths in the user's index. */
   readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
-  /** What a sparse checkout may leave out of the work tree. */
+  /** Paths that a sparse checkout may leave out of the work tree. */
   readonly mayBeMissing: ReadonlySet<TreePath>;
-  /** What stays as the user's index has it. */
+  /** Paths whose entries stay as in the user's index. */
   readonly asIndexed: ReadonlySet<TreePath>;
-  /** Repositories inside the tree that the user's index names. */
+  /** Repositories inside the tree that are in the user's index. */
   readonly submodules: ReadonlySet<TreePath>;
   /** The tree of the user's index; null if it has conflicts. */
   readonly userTree: string | null;
   /** Whether the user's index was written since the last `prepare`. */
   hasUserMoved(): boolean;
-  /** Puts the index right. */
+  /** Restores the index if somebody else wrote to it, and adds what is new in the user's index. */
   prepare(newestTree: string | null): Promise<PreparedIndex>;
   /**
-   * Trusts the index as it is now, until somebody else writes to it. `changed` was added since the last `prepare`; what
-   * git could not tell from a later change is compared by its content the next time.
+   * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
+   * `prepare`. If git could miss a later change to a file, it compares the file's content the next time.
    */
   remember(changed: readonly TreePath[]): Promise<void>;
 }
@@ -49,25 +49,25 @@ export interface OwnIndex {
 interface PreparedIndex {
   /** Paths that were added or replaced from the user's index. */
   readonly adopted: readonly TreePath[];
-  /** Paths of the newest snapshot that belong to none any more: their old content must not stand for them. */
+  /** Paths of the newest snapshot that no longer belong to any: their old content must not stay in the index. */
   readonly excluded: readonly TreePath[];
 }
 
-/** What paths of an index hold from now on. */
+/** New entries for paths of an index; null removes a path. */
 type Entries = Iterable<readonly [TreePath, TreeEntry]>;
 
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
 
-/** A file that was written so shortly before may be written again in the same second, by a clock that is a little off. */
+/** In ms. A file written so shortly before may be written again in the same second, even by a clock that is a little off. */
 const DOUBT_MS = 2_000;
 
-/** So many files git reads at each listing sooner than it looks at all of them again. */
+/** For up to this many files, it is faster that git reads them at each listing than that it checks all files again. */
 const FEW_DOUBTS = 100;
 
 export interface OwnIndexRequest {
   readonly git: PrivateGit;
-  /** They leave out what never belongs to a snapshot. */
+  /** Leaves out what never belongs to a snapshot. */
   readonly pathspecs: Pathspecs;
 }
 
@@ -76,11 +76,11 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   const { repository } = git;
   const own = path.join(git.folder, 'index');
   const filtered = createFilteredFiles(git);
-  /** How ralph's index was left; a new process trusts none. */
+  /** The sign of ralph's index when it was last trusted; null in a new process, which trusts none. */
   let ownSign: string | null = null;
-  /** Whether ralph looks at this work tree for the first time, and so before an agent works. */
+  /** Whether ralph looks at this work tree for the first time, when no agent has worked yet. */
   let isBefore = !existsSync(own);
-  /** When git began to look at the times of the files. */
+  /** When git began to compare the times of the files. */
   let lookedAtMs = 0;
   let isRefreshed = false;
   let hasManyDoubts = false;
@@ -92,7 +92,10 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
   let submodules: ReadonlySet<TreePath> = new Set();
 
-  /** Makes the index what the newest snapshot says, unless it still is as it was left. */
+  /**
+   * Fills the index from the newest snapshot, unless the index is still as ralph left it. Resolves to whether a
+   * snapshot was read.
+   */
   const restore = async (newestTree: string | null): Promise<boolean> => {
     rmSync(`${own}.lock`, { force: true });
     if (ownSign !== null && timeOf(own) === ownSign) return false;
@@ -103,7 +106,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     return newestTree !== null;
   };
 
-  /** Takes out what an earlier process was still to keep. */
+  /** Removes the paths that are excluded now and were not for an earlier process. */
   const dropExcluded = async (): Promise<readonly TreePath[]> => {
     if (pathspecs.length === 0) return [];
     const [all, included] = await Promise.all([
@@ -116,13 +119,13 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     return excluded;
   };
 
-  /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
+  /** Adds the paths that are in the user's index and not in ralph's: git may ignore them by now. */
   const adopt = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
     if (sign === userSign && git.shared === shared) return [];
     shared = git.shared;
     const [listed, included, known] = await Promise.all([
-      // Files are kept even while nobody can read the index.
+      // Files are kept even if the user's index cannot be read.
       indexEntries(git.users).catch(() => null),
       pathspecs.length === 0 ? null : indexNames(git.users, pathspecs).catch(() => []),
       existsSync(own) ? indexNames(git.own) : [],
@@ -147,10 +150,10 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
       if (/s/i.test(tag)) skipped.push(name);
       if (mode === SUBMODULE) inner.add(name);
       const isNew = isOurs(entry) && !there.has(name);
-      // What snapshots know to be gone, or to be a folder by now, is no news.
+      // A path that snapshots know to be gone, or to be a folder by now, is not added again.
       if (isNew && (there.size === 0 || liesInTree(repository.root, entry))) missing.push(name);
     }
-    // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
+    // For a path in conflict any of its versions will do, since the file in the tree replaces it.
     const news = there.size === 0 ? null : new Set(missing);
     const isMissing = (entry: StagedEntry): boolean => news?.has(entry.name) ?? isOurs(entry);
     await addEntries(eachOf(entries, (entry) => isMissing(entry) && asEntry(entry)));
@@ -170,7 +173,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   const isSparse = async (): Promise<boolean> =>
     (await settingNow(git.users, 'core.sparseCheckout', 'bool')) === 'true';
 
-  /** Which of the files a sparse checkout left out before the agent could say so. */
+  /** Returns the files that a sparse checkout left out before the agent could change that. */
   const leftOut = (skipped: readonly TreePath[]): readonly TreePath[] => {
     const noted = path.join(git.folder, 'left-out');
     if (isBefore) writeFileSync(noted, skipped.join('\0'), { encoding: 'latin1', mode: 0o600 });
@@ -179,14 +182,14 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 
   /**
-   * Git compares times by the second, so a file that is written twice within one, and gets its old time back in between,
-   * would pass for unchanged. Without a size in the index git reads it.
+   * Git compares times by the second. So it would miss that a file was written twice in one second if its old time was
+   * set again. Without a size in the index, git reads the file.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>
       (lstatOf(treePlace(repository.root, name))?.ctimeMs ?? 0) >= lookedAtMs - DOUBT_MS;
     const among = isRefreshed ? null : new Set(changed.filter(isYoung));
-    // Most files were written longer ago, and git need not be asked for all of them.
+    // In most cases no file is that young, and git need not be asked.
     if (among?.size === 0) return;
     const young: StagedEntry[] = [];
     for (const entry of await indexEntries(git.own, onlyFew(among))) {
@@ -200,7 +203,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
 
   const addEntries = (added: Entries): Promise<void> => setEntries(git.own, repository, added);
 
-  /** `isOwn` if ralph's index has just become the same as the user's, and is not empty. */
+  /** Writes the user's index as a tree. With `isOwn`, ralph's index has just become the same, and is written instead. */
   const writeUserTree = async (isOwn: boolean): Promise<string> => {
     if (isOwn) return writeTree(git.own, repository);
     const index = path.join(git.folder, 'index-of-user');
@@ -236,7 +239,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
       const adopted = await adopt();
       const asIndexed = await filtered.update((found) => addEntries(found.map(asEntry)), isBefore);
       isBefore = false;
-      // Without the times of the files each listing would read all of them.
+      // Without the times of the files in the index, each listing would read all files.
       isRefreshed = isRestored || adopted.length > 0 || hasManyDoubts;
       hasManyDoubts = false;
       if (isRefreshed) await refreshIndex(git.own);
@@ -249,7 +252,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 }
 
-/** Makes something of each entry, one by one and each time anew; false leaves it out. */
+/** Returns an iterable that maps the entries one by one each time it is iterated; false leaves an entry out. */
 function eachOf<Made>(
   entries: Iterable<StagedEntry>,
   make: (entry: StagedEntry) => Made | false,
@@ -264,7 +267,10 @@ function eachOf<Made>(
   };
 }
 
-/** The names of entries, looked up only if one is asked for: few repositories have large files or open secrets. */
+/**
+ * Returns the names of entries as a set that is built only when it is first asked: most repositories have no large
+ * files and no open secrets.
+ */
 function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   let names: ReadonlySet<TreePath> | null = null;
   return {
@@ -275,7 +281,7 @@ function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   };
 }
 
-/** Returns some paths; none, and so all of them, if they are too many or no plain text. */
+/** Returns pathspecs that limit a listing to these paths; none, and so no limit, if they are too many or not plain ASCII. */
 function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
   if (names === null || names.size > FEW_DOUBTS) return [];
   const listed = [...names];
@@ -283,7 +289,7 @@ function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
   return isPlain ? listed : [];
 }
 
-/** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */
+/** Whether the work tree has a file or folder as the entry says, or a sparse checkout leaves it out. */
 function liesInTree(root: string, { name, mode, tag }: StagedEntry): boolean {
   const stats = lstatOf(treePlace(root, name));
   if (stats === null) return /s/i.test(tag);

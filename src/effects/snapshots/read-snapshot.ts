@@ -2,7 +2,7 @@ import { GitError } from '../git/git-error.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { lacks, readCommits } from '../git/questions/verified.ts';
 
-/** Ralph's own commits; the user's identity may not be configured. */
+/** The author of ralph's own commits, since the user's identity may not be configured. */
 export const OWN_NAME = 'ralph';
 export const OWN_EMAIL = 'ralph@localhost';
 

@@ -9,34 +9,34 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 
 /*
- * The agent can write the refs of snapshots. Which commits are a task's snapshots, only this file says, which it cannot
- * seal; the refs just keep git from removing them:
+ * The agent can write the refs of snapshots, so they do not say which commits are snapshots. That is in a sealed file,
+ * which the agent cannot forge. The refs only keep git from removing the commits:
  *
  *   commit ──► its id in snapshots.json, and where the refs are ──► its ref
  *
- * Cut off in between, the next driver makes the ref.
+ * If ralph is killed in between, the next process that runs the task makes the ref.
  */
 
-/** A snapshot of a task. */
+/** A snapshot, by the name and the commit that the task has noted for it. */
 export interface SnapshotId {
   /** The last part of its ref, such as `3` or `undo.1`. */
   readonly name: string;
   readonly commit: string;
 }
 
-/** The snapshots of a task, in the order in which they were taken. */
+/** The ids of a task's snapshots, in the order in which they were taken. */
 export interface SnapshotIds {
-  /** How their refs begin, for example `refs/ralph/fix-login@3f9a1c04`. */
+  /** The beginning of the names of their refs, for example `refs/ralph/fix-login@3f9a1c04`. */
   readonly refs: string;
   readonly all: readonly SnapshotId[];
-  /** Whether the first of them was taken before the agent began. */
+  /** Whether the first snapshot was taken before the agent began. */
   readonly isFromStart: boolean;
-  /** Adds a snapshot, or replaces the one of this name. It is durable once this has resolved. */
+  /** Adds a snapshot, or replaces the one of this name. Resolves once it is safely stored. */
   add(added: SnapshotId): Promise<void>;
   remove(names: ReadonlySet<string>): Promise<void>;
 }
 
-/** Where the ids of a task are, and how they are sealed. */
+/** Where the ids of a task are stored, and how the file is sealed. */
 export interface IdsPlace {
   /** The folder of the task. */
   readonly folder: string;
@@ -45,19 +45,20 @@ export interface IdsPlace {
 }
 
 /**
- * Opens the ids of a task. There are none for a new one, or if the file is missing or damaged: then the start of the
- * task is not known either.
+ * Opens the ids of a task. A new task has none. If the file is missing or damaged there are none either, and the start
+ * of the task is unknown.
  */
 export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
   const stored = storedSnapshotIds(folder);
   const isFromStart = isNew || stored.isFromStart;
   let all = isNew ? [] : stored.all;
-  // A driver that was killed before its state named the refs has them here, and may have made one.
+  // If a process was killed before the task's state named the refs, only this file names them, and one may
+  // exist.
   const noted = task.git.snapshots ?? stored.refs;
   const refs = noted === '' ? snapshotRefs(task.task_id, randomBytes(4).toString('hex')) : noted;
   const file = path.join(folder, FILE);
   const what = fileOf('snapshots', task);
-  /** A landing and the driver of a resumed task may both have added some. */
+  /** Includes ids that another process has added to the file: a landing and a resumed task may run at the same time. */
   const known = (): readonly SnapshotId[] => {
     const text = tryReadText(file, MAX_BYTES);
     const others = text !== null && seal.isClosed(text, what) ? storedSnapshotIds(folder).all : [];
@@ -81,7 +82,7 @@ export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false)
   };
 }
 
-/** For a store that makes no snapshots with names. */
+/** For a snapshot store that makes no snapshots with names. */
 export const NO_SNAPSHOT_IDS: SnapshotIds = {
   refs: '',
   all: [],
@@ -98,7 +99,7 @@ export function readSnapshotIds(taskFolder: string): SnapshotIds {
   return { ...NO_SNAPSHOT_IDS, ...storedSnapshotIds(taskFolder) };
 }
 
-/** Reads the ids in a task's folder, whose seal is checked elsewhere; empty if they are missing or damaged. */
+/** Reads the ids in a task's folder; the caller checks the seal. Empty if they are missing or damaged. */
 export function storedSnapshotIds(
   taskFolder: string,
 ): Pick<SnapshotIds, 'refs' | 'all' | 'isFromStart'> {

@@ -5,7 +5,7 @@ import type { Git } from '../git/git.ts';
 import { readCommits } from '../git/questions/verified.ts';
 import type { SnapshotId } from './snapshot-ids.ts';
 
-/** Reads the snapshots of a task. */
+/** Reads the snapshots of a task, and the names of those that are lost. */
 export async function listSnapshots(git: Git, ids: readonly SnapshotId[]): Promise<Timeline> {
   const snapshots = ids.filter(({ name }) => readSnapshotName(name) !== null);
   const commits = await readCommits(

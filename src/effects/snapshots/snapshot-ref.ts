@@ -13,15 +13,15 @@ export interface RefPlace {
 }
 
 /**
- * Creates a ref under the first free name, and returns the name; a ref that is there is never moved once the task has
- * begun. Rejects with a `GitError`.
+ * Creates a ref under the first free name, and returns the name. An existing ref is never moved once the task has a
+ * snapshot. Rejects with a `GitError`.
  */
 export async function createRef(
   { git, ids }: RefPlace,
   names: Iterable<string>,
   commit: string,
 ): Promise<string> {
-  // Before that, a driver that was killed may have left one.
+  // Before the first snapshot, a ref can only be one that a killed process of this task left.
   const mayReplace = ids.isFromStart && ids.all.length === 0;
   for (const name of names) {
     if (ids.all.some((each) => each.name === name)) continue;
@@ -31,7 +31,7 @@ export async function createRef(
     const making = makeRef(git.users, ref, commit, { mayReplace });
     const made = await making.catch((error: unknown) => ({ error }));
     if (made === true) return name;
-    // An id without a ref does no harm: the next driver makes the ref.
+    // Should this fail, no harm is done: the next process that drives the task makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
     if (made !== false) throw made.error;
   }
@@ -39,8 +39,8 @@ export async function createRef(
 }
 
 /**
- * Makes the refs of snapshots that are gone, so that git keeps their commits. Returns a sentence for each ref that
- * somebody else has moved or removed; the snapshots are not read from them.
+ * Makes missing refs of snapshots again, so that git keeps their commits. Returns a sentence for each ref that somebody
+ * else has moved or removed; the snapshots themselves do not depend on the refs.
  */
 export async function putRefsRight(
   git: PrivateGit,
@@ -48,7 +48,7 @@ export async function putRefsRight(
 ): Promise<readonly string[]> {
   const listed = await orNull(listRefs(git.users, [`${refs}/`]));
   if (listed === null) return [];
-  // A ref that leads to another one is nobody's snapshot.
+  // A ref that only links to another one is not a snapshot of ralph's.
   const there = new Map(listed.map(({ name, id, symbolic }) => [name, symbolic === '' ? id : '']));
   const sentences: string[] = [];
   const newest = all.findLast(({ name }) => readSnapshotName(name) !== null)?.name;
@@ -56,7 +56,7 @@ export async function putRefsRight(
     const ref = `${refs}/${name}`;
     const now = there.get(ref);
     if (now === commit) continue;
-    // The last driver may have been killed before it made the newest one.
+    // The ref of the newest snapshot may be missing only because ralph was killed before it made that.
     const made = now === undefined && (await makeAgain(git, ref, commit));
     if (now === undefined && made && name === newest) continue;
     sentences.push(
@@ -71,7 +71,7 @@ async function makeAgain(git: PrivateGit, ref: string, commit: string): Promise<
   return makeRef(git.users, ref, commit).catch(() => false);
 }
 
-/** Removes what a killed git has left; only for a ref of this task, whose only driver this is. */
+/** Removes the lock that a killed git has left. Only for a ref of this task, which no other process writes. */
 function removeLock({ repository }: PrivateGit, ref: string): void {
   rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
 }

@@ -29,7 +29,7 @@ import { changesAmong, type LeftOutReason, listChanges, type TreeRules } from '.
  *                                                ├─ parent 1: HEAD
  *                                                └─ parent 2: a commit with the user's index as its tree
  *
- * It is made in this order, so that a kill in between leaves a ref to a whole snapshot, or none:
+ * It is made in this order. So even if ralph is killed, a ref always leads to a whole snapshot:
  *
  *   list what differs ──► blobs ──► tree ──► commit ──► (all on the disk) ──► ref
  */
@@ -40,22 +40,22 @@ interface Snapshot {
   readonly tree: string;
 }
 
-/** The work tree as git's objects hold it, before a ref keeps them. */
+/** The work tree in git's objects, before a ref keeps it. */
 export interface KeptTree {
   readonly tree: string;
-  /** Paths that differ from the snapshot before. */
+  /** Paths that differ from the previous snapshot. */
   readonly changed: readonly TreePath[];
-  /** Those of them that git does not track and that look like secrets by their names. */
+  /** The changed paths that git does not track and whose names look like secrets. */
   readonly secrets: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
-  /** Repositories inside the tree, of which only the commit is kept. */
+  /** Repositories inside the tree. Only the id of their commit is kept. */
   readonly nested: ReadonlySet<TreePath>;
   /** Whether files, HEAD and index are as in the newest snapshot. */
   readonly isAsNewest: boolean;
 }
 
 export interface SnapshotRequest extends RefPlace {
-  /** The newest snapshot of an earlier process, or null. */
+  /** The newest snapshot that an earlier process made; null if there is none. */
   readonly newest: Snapshot | null;
   readonly maxBytes: number;
   readonly pathspecs: readonly string[];
@@ -63,20 +63,23 @@ export interface SnapshotRequest extends RefPlace {
 
 export interface SnapshotStore {
   readonly newest: Snapshot | null;
-  /** As it was when the tree was kept last; null before that. */
+  /** HEAD as it was when the tree was kept last; null before that. */
   readonly head: Head | null;
-  /** Whether HEAD or the user's index may be others than when the tree was kept last. */
+  /** Whether HEAD or the user's index may have changed since the tree was kept last. */
   hasMoved(): boolean;
-  /** HEAD as the newest snapshot has it; null if this process has neither made it nor found all to be as in it. */
+  /**
+   * HEAD as in the newest snapshot; null if this process has neither made that snapshot nor found that nothing has
+   * changed since.
+   */
   readonly keptHead: Head | null;
   /**
-   * Writes the work tree to git's objects; with `only`, everything else is as it was kept last. Rejects with a
-   * `GitError`, or the system's error.
+   * Writes the work tree to git's objects. With `only`, takes just these paths from it, and all others as they were
+   * kept last. Rejects with a `GitError`, or the system's error.
    */
   keepTree(only?: ReadonlySet<TreePath>): Promise<KeptTree>;
   /**
-   * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
-   * commit also keeps the commits in `extra`. Rejects with a `GitError`, or the system's error.
+   * Makes a snapshot of the tree that was kept last, under the first free name. Its commit also keeps the commits in
+   * `extra`. Rejects with a `GitError`, or the system's error.
    */
   keep(
     kept: KeptTree,
@@ -86,9 +89,9 @@ export interface SnapshotStore {
   ): Promise<Snapshot>;
   /** The tree of the user's index when the tree was kept last; null if it has conflicts. */
   readonly indexTree: string | null;
-  /** Makes a commit of a tree as `keep` does, under no name. Rejects as `keep` does. */
+  /** Makes a commit of a tree as `keep` does, but without a ref. Rejects as `keep` does. */
   commit(tree: string, about: (head: Head) => string, extra?: readonly string[]): Promise<string>;
-  /** Writes a tree, the entries on top of another one, and a commit that keeps it and `extra`. */
+  /** Writes a tree that is another one with these entries changed, and a commit that keeps it and `extra`. */
   keepChanged(
     tree: string,
     entries: ReadonlyMap<TreePath, TreeEntry>,
@@ -103,18 +106,18 @@ const IDENTITY = {
   GIT_COMMITTER_EMAIL: OWN_EMAIL,
 } as const;
 
-/** Keeps snapshots of one work tree for one task. */
+/** Returns a store for the snapshots of one work tree and one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const { git, ids, maxBytes, pathspecs } = request;
   const { repository } = git;
   const index = createOwnIndex({ git, pathspecs });
   let { newest } = request;
-  /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
+  /** Whether ralph's index or HEAD has something that is in no snapshot yet. */
   let isUnkept = false;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
   let keptHead: Head | null = null;
-  /** The commit of the user's index, and what it was made of. */
+  /** The commit of the user's index, and the tree and HEAD that it was made from. */
   let indexCommit: { readonly of: string; readonly id: string } | null = null;
   const nested = new Set<TreePath>();
 
@@ -152,7 +155,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     return commitTree(tree, message, [head.commit, await commitIndex(), ...extra]);
   };
 
-  /** Whether HEAD and index are those of the newest snapshot, which an earlier process made. */
+  /** Whether HEAD and the index are as in the newest snapshot, if an earlier process made that. */
   const isWhereNewestIs = async (commit: string): Promise<boolean> => {
     const then = await readSnapshot(git, commit);
     return then.head === head.commit && then.index === index.userTree;
@@ -179,7 +182,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const headMoved = await begin();
       const indexMoved = index.hasUserMoved();
       const { adopted, excluded } = await index.prepare(newest?.tree ?? null);
-      // Git looks into no folder that its index has as a repository, even once that has lost its `.git`.
+      // Git does not look into a folder that its index has as a repository, even once the folder has lost its
+      // `.git`.
       const bare = [...nested].filter(
         (name) =>
           only?.has(name) !== false &&

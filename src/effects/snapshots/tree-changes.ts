@@ -11,15 +11,15 @@ import { isBehindLink, isPlainFolder, type TreePath, treePlace } from '../git/tr
 export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-repository';
 
 export interface TreeRules {
-  /** For a file that the user's index does not name, in bytes. */
+  /** The largest size of a file that is not in the user's index, in bytes. */
   readonly maxBytes: number;
-  /** What the user's index names. */
+  /** The paths in the user's index. */
   readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
-  /** Pathspecs of what never belongs to a snapshot. */
+  /** Pathspecs that leave out what never belongs to a snapshot. */
   readonly pathspecs: Pathspecs;
   /** Paths that may be missing in the work tree, because a sparse checkout leaves them out. */
   readonly mayBeMissing: ReadonlySet<TreePath>;
-  /** Paths that stay as the index has them: tracked files under a filter that git holds for unchanged. */
+  /** Paths whose entries stay as in the index: tracked files under a filter that git finds unchanged. */
   readonly asIndexed: ReadonlySet<TreePath>;
 }
 
@@ -27,9 +27,9 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
-  /** Files of the index that became folders, or whose folder became a link; what is there now is added. */
+  /** Files of the index that became folders, or whose folder became a link. What is there now is added. */
   readonly replaced: readonly TreePath[];
-  /** Paths of the index that are left out from now on: their old content must not stand for them. */
+  /** Paths of the index that no longer belong to snapshots: their old content must not stay in it. */
   readonly dropped: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
 }
@@ -60,7 +60,7 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
   return { changed: [...changed], replaced, dropped, leftOut };
 }
 
-/** Returns the changes of some paths. */
+/** Returns only the changes at some paths. */
 export function changesAmong(changes: TreeChanges, names: ReadonlySet<TreePath>): TreeChanges {
   const isOne = (name: TreePath): boolean => names.has(name);
   return {
@@ -91,7 +91,7 @@ function whyLeftOut(
   }
 }
 
-/** Whether a folder that cannot be read is in the way: then nobody knows if the path is gone. */
+/** Whether a folder above the path cannot be read, so that it is unknown if the path is gone. */
 function isHidden(place: Buffer): boolean {
   try {
     lstatSync(place);
@@ -101,10 +101,10 @@ function isHidden(place: Buffer): boolean {
   }
 }
 
-/** Git takes no path with such a part into an index. */
+/** Matches a path with a part that git does not accept in an index. */
 const UNNAMEABLE = /(?:^|\/)\.git(?:\/|$)/i;
 
-/** Whether a repository inside the tree has any ref or a detached HEAD: then git can name its commit. */
+/** Whether a repository inside the tree has any ref or a detached HEAD, so that git can tell its commit. */
 function hasCommit(folder: string): boolean {
   const own = path.join(folder, '.git');
   return (

@@ -5,7 +5,10 @@ import { objectSizes, treeEntries } from '../git/questions/objects.ts';
 import { lacks, readObjects, requireObjects, treesOf } from '../git/questions/verified.ts';
 import type { TreePath } from '../git/tree-path.ts';
 
-/** Lists the files of a tree or a commit: mode and id by path. Rejects with a `GitError` if git fails. */
+/**
+ * Lists the files of a tree or a commit: mode and id by path. Rejects with a `GitError` if git fails, or an object is
+ * not what its id says.
+ */
 export async function listTree(
   git: PrivateGit,
   treeOrCommit: string,
@@ -16,7 +19,7 @@ export async function listTree(
   return files;
 }
 
-/** Rejects with a `GitError` unless git has all files of a tree as their ids say. */
+/** Rejects with a `GitError` if a file of a tree is missing or is not what its id says. */
 export async function requireTree(git: PrivateGit, treeOrCommit: string): Promise<void> {
   const entries = [...(await listTree(git, treeOrCommit)).values()];
   await requireObjects(git.own, entries.filter((entry) => !isRepository(entry)).map(idOf));
@@ -42,7 +45,7 @@ export async function readEntries(
   );
 }
 
-/** Returns the sizes of entries in bytes, without reading them. Rejects with a `GitError`. */
+/** Returns the sizes of the files in entries, in bytes, without reading the files. Rejects with a `GitError`. */
 export async function sizesOf(
   git: PrivateGit,
   entries: readonly string[],
@@ -53,7 +56,7 @@ export async function sizesOf(
   return new Map(wanted.map((entry, at) => [entry, sizes[at] ?? Number.NaN]));
 }
 
-/** The id in an entry such as `100644 <id>`. */
+/** Returns the id in an entry such as `100644 <id>`. */
 export function idOf(entry: string): string {
   return entry.slice(entry.indexOf(' ') + 1);
 }

@@ -28,7 +28,7 @@ export async function compareTrees(
   const folders: string[] = [];
   const difference = new Map<string, { from: TreeEntry; to: TreeEntry }>();
   for (const [path, { from: was, to: is }] of await rawDiff(git.own, one, other)) {
-    // Where a file became a folder, both are listed: the folder by itself, and the file with what is in it.
+    // If a file became a folder, both are listed: the folder by itself, and its files.
     for (const entry of [was, is]) if (isFolder(entry)) folders.push(idOf(entry));
     const change = { from: isFolder(was) ? null : was, to: isFolder(is) ? null : is };
     if (change.from !== change.to) difference.set(path, change);
@@ -42,9 +42,9 @@ function isFolder(entry: TreeEntry): entry is string {
 }
 
 /**
- * Returns which of the paths git ignores by the `.gitignore` files of a tree, or that are in another
- * repository there. A snapshot does not tell whether such a file was there: if the agent then changes what is
- * ignored, or removes a `.git`, it only looks like a new one.
+ * Returns which of the paths git ignores by the `.gitignore` files of a tree, or which lie in another repository there.
+ * Snapshots do not hold such files. So once the agent changes the rules, or removes a `.git`, a file that was there
+ * before looks new.
  */
 export async function ignoredThen(
   git: PrivateGit,

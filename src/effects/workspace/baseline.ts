@@ -16,7 +16,7 @@ export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
   readonly protected: FileMarks;
-  /** The boxes of the plan; null without one. */
+  /** How many boxes of the plan were open and done; null without a plan. */
   readonly plan: PlanCount | null;
 }
 
@@ -26,7 +26,7 @@ export interface BaselineRequest extends PlanRequest {
   readonly globs: readonly string[];
   /** Whether files that already match `globs` at the task's start count as matches, too. */
   readonly existing: boolean;
-  /** Absolute path at which the watched file completes the task; null if none is watched. */
+  /** The absolute path to which the watched file is moved to complete the task; null if no file is watched. */
   readonly donePath: string | null;
   readonly protect: readonly string[];
   /** Whether ralph itself writes this file while the task runs; such files never count. */

@@ -48,8 +48,8 @@ export function isSameFile(one: DirtyFile, other: DirtyFile): boolean {
 }
 
 /**
- * Returns the files that differ between two looks at the same tree. `further` may differ, although git lists them in
- * neither: they were committed in between.
+ * Returns the files that differ between two looks at the same tree. `further` are files that may differ although
+ * neither look lists them, because they were committed in between.
  */
 export async function changedFiles(
   root: string,
@@ -96,11 +96,11 @@ function markDirtyFile(
 }
 
 /**
- * Returns the fingerprint of a repository inside the work tree: HEAD and its reflog show commits. For its files see
- * `inner-repositories.ts`.
+ * Returns the fingerprint of a repository inside the work tree. HEAD and its reflog show commits;
+ * `inner-repositories.ts` compares the files.
  */
 function markRepository(folder: Buffer): DirtyFile {
-  // A folder whose name is not UTF-8 is not found here.
+  // A folder whose name is not UTF-8 is not found by this path.
   const own = `${folder}/.git`;
   const [gitFolder = own] = gitFoldersAt(own) ?? [];
   const signs = ['HEAD', 'logs/HEAD'].map((name) => {

@@ -54,7 +54,7 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/** A search that takes longer must not block the process, because a signal can ask it to stop. */
+/** In ms. A search that takes longer must not block the process, because a signal may ask ralph to stop. */
 const SHORT_WALK_MS = 200;
 /** Duration of the last search in ms, by folder and patterns. */
 const walks = new Map<string, number>();
@@ -129,7 +129,7 @@ function isAsMarked(stats: Stats, mark: FileMark): boolean {
   return stats.size === mark.size && String(stats.ctimeMs) === mark.changedAt;
 }
 
-/** Well above 10 ms, the longest step of the clock from which the kernel takes change times. */
+/** In ms; well above 10 ms, the longest step of the clock from which the kernel takes change times. */
 export const CLOCK_STEP_MS = 50;
 
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
@@ -141,7 +141,7 @@ async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark
   };
 }
 
-/** Returns null for anything but a regular file. Synchronous, because ten thousand promises cost more. */
+/** Returns the stats of a regular file; null for anything else. Synchronous, because ten thousand promises cost more. */
 function statsOf(file: string): Stats | null {
   try {
     const stats = lstatSync(file);

@@ -5,28 +5,28 @@ import { gitFoldersAt } from '../git/git-folders-at.ts';
 import { placesInside } from '../git/pathspecs.ts';
 import { CLOCK_STEP_MS } from './file-marks.ts';
 
-/** Where it is noted in the git folder of a work tree which task of ralph it was made for. */
+/** The file in a work tree's git folder that names the task for which ralph made the work tree. */
 export const TASK_NOTE = 'ralph/task';
 
-/** After so long other work of this process has its turn. */
+/** In ms. After this time, other work of this process gets a turn. */
 const TURN_MS = 20;
-/** How many folders are searched, the nearest first. */
+/** How many folders are searched, beginning with the nearest. */
 const MOST_FOLDERS = 100_000;
 
-/** Not searched: git's own, and what a package manager has installed, which can be most of the folders of a tree. */
+/** Folders that are not searched: git's own, and installed packages, which can be most of the folders of a tree. */
 const NOT_SEARCHED = new Set(['.git', 'node_modules']);
 
-/** A folder as it was read last. */
+/** A folder, as it was when it was last read. */
 interface ReadFolder {
   readonly sign: string;
-  /** The names of the folders in it that are searched, sorted. */
+  /** The names of its subfolders that are searched, sorted. */
   readonly folders: readonly string[];
   readonly hasGit: boolean;
 }
 
 /**
- * Finds the repositories below a folder, also in what git ignores, without starting git. The returned function resolves
- * to their absolute paths, the nearest first. It follows no link, and leaves out `excluded` and the work trees of other
+ * Finds the repositories below a folder, even ignored ones, without starting git. The returned function resolves to
+ * their absolute paths, the nearest first. It follows no links, and leaves out `excluded` and the work trees of other
  * tasks. A folder that has not changed since the last call is not read again.
  */
 export function repositoryFinder(
@@ -39,7 +39,7 @@ export function repositoryFinder(
     const found: string[] = [];
     const waiting = [root];
     let turn = performance.now();
-    // The list grows while it is gone through.
+    // The list grows during this loop.
     for (const folder of waiting) {
       if (performance.now() - turn > TURN_MS) {
         await nextTurn();
@@ -63,7 +63,7 @@ export function repositoryFinder(
   };
 }
 
-/** Returns null if there is no folder any more, or nobody can read it. */
+/** Reads a folder, unless it is as `earlier`. Returns null if the folder is gone or cannot be read. */
 function readFolder(folder: string, earlier: ReadFolder | undefined): ReadFolder | null {
   try {
     const { ino, ctimeMs } = lstatSync(folder);

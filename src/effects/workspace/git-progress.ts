@@ -41,9 +41,12 @@ export interface GitChange {
   readonly filesChanged: number;
   /** Absolute path of the file, if only one has changed. */
   readonly onlyFile?: string;
-  /** All of them from the root of the work tree, if they are few; absent if that was not asked. */
+  /**
+   * The paths of all changed files, relative to the root of the work tree, if they are few; absent if they were not
+   * asked for.
+   */
   readonly names?: readonly string[];
-  /** In text files; absent if only the files were compared. */
+  /** Lines that changed in text files; absent if only whole files were compared. */
   readonly lines?: { readonly added: number; readonly removed: number };
 }
 
@@ -51,8 +54,8 @@ export interface GitProgress {
   /** Whether there is no repository now; then no git process is started. */
   readonly isIdle: boolean;
   /**
-   * Takes a snapshot. Call it before the first iteration, and after anything but the agent has run.
-   * Resolves to the id of HEAD; null without a commit, outside a work tree, or if git fails.
+   * Takes a snapshot. Call it before the first iteration, and after any program other than the agent has run. Resolves
+   * to the id of HEAD; null without a commit, outside a work tree, or if git fails.
    */
   mark(): Promise<string | null>;
   /**
@@ -61,9 +64,9 @@ export interface GitProgress {
    */
   since(): Promise<GitChange | null>;
   /**
-   * Resolves to what has changed since the task began at the commit `base` (null: there was none), including changes
-   * by `--after`. If another process began the task, all uncommitted changes count. Null if git fails or
-   * takes too long, or if `hurry` aborts.
+   * Resolves to what has changed since the task began at the commit `base`, including changes by `--after`; a `base` of
+   * null means that there was no commit. If another process began the task, all uncommitted changes count. Null if git
+   * fails or takes too long, or if `hurry` aborts.
    */
   inAll(
     base: string | null,
@@ -79,7 +82,7 @@ const IN_ALL_TIMEOUT_MS = 10_000;
 const SLOW_LOOKS_AT_MOST = 2;
 
 /**
- * Detects progress in the work tree that contains `cwd`, if there is one, and in the repositories inside. No method
+ * Detects progress in the work tree that contains `cwd`, if there is one, and in the repositories inside it. No method
  * rejects.
  */
 export function createGitProgress(
@@ -177,7 +180,7 @@ async function compare(
   return { commits, ...countFiles(now.root, [...changed, ...inside]) };
 }
 
-/** Counts changed files, and names the only one as an absolute path. Git's names are bytes in a text. */
+/** Counts changed files, and returns the absolute path if there is only one. The names have one character per byte. */
 export function countFiles(
   root: string,
   names: readonly string[],

@@ -59,8 +59,8 @@ export async function readFiles(
 }
 
 /**
- * Returns where HEAD and the refs lead. Skips branches checked out in another work tree, because loops in two work
- * trees of one repository must not count each other's commits.
+ * Returns the commits to which HEAD and the refs lead. Skips branches checked out in another work tree, because loops
+ * in two work trees of one repository must not count each other's commits.
  */
 export function tipsIn(
   refs: readonly ListedRef[],

@@ -8,10 +8,9 @@ import { repositoryFinder } from './find-repositories.ts';
 import { readFiles, type TreeFiles } from './git-view.ts';
 
 /*
- * Detects changes in the repositories inside a work tree: submodules, and others that git shows or ignores.
- * `git status` of the work tree tells nothing of what is uncommitted in them, and a snapshot does not keep it.
- *
- * A look costs one git process for each of them, and one more if it may have filters.
+ * Detects changes in the repositories inside a work tree: submodules, and others, even those that git ignores. `git
+ * status` of the work tree says nothing about uncommitted files in them, and no snapshot has those. A look takes one
+ * git process for each repository, and one more if it may have filters.
  */
 
 export interface InnerRequest {
@@ -29,15 +28,15 @@ export interface InnerRequest {
 /** A repository inside the tree. Paths are relative to the root of the tree, with one character for each byte. */
 export interface InnerRepository {
   readonly path: string;
-  /** Whether its own git shows something that is not committed. */
+  /** Whether it has something that is not committed. */
   readonly isDirty: boolean;
-  /** What has changed since the last look: files in it, or itself if it is new or its HEAD has moved. */
+  /** What has changed since the last look: files in the repository, or its own path if it is new or its HEAD has moved. */
   readonly changed: readonly string[];
 }
 
 interface InnerLook {
   readonly repositories: readonly InnerRepository[];
-  /** All that has changed, and the repositories that are gone. */
+  /** All changed paths, including the repositories that are gone. */
   readonly changed: readonly string[];
 }
 
@@ -45,22 +44,22 @@ interface InnerLook {
 export interface InnerRepositories {
   /** All that `since` has found so far. */
   readonly changedInAll: ReadonlySet<string>;
-  /** Looks at the repositories below `root`; nothing counts as changed. */
+  /** Looks at the repositories below `root`, and reports nothing as changed. */
   mark(root: string): Promise<InnerLook>;
-  /** Looks at them and compares with the last look; like `mark` if that was at another tree. */
+  /** Looks at the repositories and compares them with the last look; does what `mark` does if that was at another tree. */
   since(root: string): Promise<InnerLook>;
 }
 
-/** More repositories are not looked at; those that come or go still count. */
+/** If there are more repositories, the others are only noticed when they appear or disappear. */
 const LOOKED_AT_MOST = 50;
 const TIMEOUT_MS = 10_000;
 
 export function createInnerRepositories(request: InnerRequest): InnerRepositories {
   const { excluded, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   const find = repositoryFinder(excluded);
-  /** The repositories in which a look took too long: the next look would, too. */
+  /** The repositories in which a look took too long, as the next one would. */
   const slow = new Set<string>();
-  /** Null for what could not be looked at. */
+  /** The last look at each repository; null if that failed. */
   let seen: ReadonlyMap<string, TreeFiles | null> = new Map();
   let seenIn: string | null = null;
   const changedInAll = new Set<string>();
@@ -68,7 +67,7 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
   const lookInto = async (folder: string): Promise<TreeFiles | null> => {
     if (slow.has(folder)) return null;
     const startedAtMs = monotonicMs();
-    // A broken repository must not lead to the one around it, and no setting to files elsewhere.
+    // A broken repository must not lead git to the one around it, and no setting to files elsewhere.
     const places = { GIT_CEILING_DIRECTORIES: path.dirname(folder), GIT_WORK_TREE: folder };
     const git = withPlaces(gitIn(folder, { env, runId, timeoutMs, signal }), places);
     const tree = { root: folder, pathspecs: allBut(excluded, folder) };
@@ -110,7 +109,7 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
       const missing = [...before].filter(([folder]) => !found.has(folder));
       const broken = missing.filter(([folder]) => existsSync(path.join(folder, '.git')));
       const gone = missing.filter((each) => !broken.includes(each));
-      // Where a look has failed, the one before it stays, so that no change is lost.
+      // If a look has failed, the earlier one stays, so that no change is lost.
       const kept = [...found].map(
         ([folder, now]) => [folder, now ?? before.get(folder) ?? null] as const,
       );
@@ -125,7 +124,7 @@ export function createInnerRepositories(request: InnerRequest): InnerRepositorie
   };
 }
 
-/** `then` is undefined for a repository that is new. */
+/** Returns what changed in a repository. `then` is undefined for a new one. */
 async function changedIn(
   root: string,
   folder: string,

@@ -20,14 +20,17 @@ import { countPlan } from './plan-count.ts';
  * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** The request for the baseline; null for a task of the library, which notes only the file in the done folder. */
+  /**
+   * The request for the baseline. Null for a task that a program stores through ralph's library, which notes only the
+   * file in the done folder.
+   */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];
     readonly protect: readonly string[];
     readonly done_path: string | null;
   } | null;
-  /** The plan that was counted, and the headings whose boxes; null without one. */
+  /** The plan, and the headings whose boxes were counted; null without a plan. */
   readonly plan_of: PlanOf | null;
 }
 
@@ -54,7 +57,7 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
   return `${safeJson(kept)}\n`;
 }
 
-/** Enough for the fingerprints of about 300,000 files. */
+/** In bytes; enough for the fingerprints of about 300,000 files. */
 export const BASELINE_MAX_BYTES = 64 * MB;
 
 /** Reads `baseline.json` in a task's folder; returns null if it is missing or damaged. */
@@ -91,9 +94,9 @@ function keptSchema() {
 export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string };
 
 /**
- * Adapts a stored baseline to the folder in which the task is resumed. If that is another folder than
- * before, every file must match its fingerprint, unless the work was carried there as it was (`isCarried`): a file
- * that differs could be the agent's work or have been different from the start.
+ * Adapts a stored baseline to the folder in which the task is resumed. If that is another folder than before, every
+ * file must match its fingerprint, because a file that differs could be the agent's work or have differed from the
+ * start. With `isCarried`, the work itself was moved to the new folder, and no file has to match.
  */
 export async function fitBaseline(
   kept: KeptBaseline,
@@ -130,7 +133,7 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/** Whether a count of the plan still says something: other boxes are compared from the resume on. */
+/** Whether the plan that was counted is still the same. If the resume names other boxes, counting begins again. */
 function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
   return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }
@@ -164,7 +167,7 @@ async function withNewPatterns(
     const matches = keepsAll || fresh.protected[file] !== undefined;
     if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
   }
-  // If no pattern reaches out of the folder any more, a file outside it would fail the next resume.
+  // A file outside the folder would fail the next resume if no pattern reaches out of the folder any more.
   const reachesOut = request.globs.some(reachesOutside);
   const stillWatched = Object.fromEntries(
     Object.entries(placed.watched).filter(([file]) => reachesOut || isInside(request.cwd, file)),

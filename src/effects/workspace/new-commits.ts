@@ -1,7 +1,7 @@
 import type { Git } from '../git/git.ts';
 import { countCommits } from '../git/questions/history.ts';
 
-/** Counts the commits that `branches` lead to and none of the `seen` commits does. */
+/** Counts the commits that lead up to `branches` and are not part of the history of a commit in `seen`. */
 export async function countNewCommits(
   branches: readonly string[],
   seen: ReadonlySet<string>,

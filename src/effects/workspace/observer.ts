@@ -20,7 +20,7 @@ import { countPlan, lookAtPlan } from './plan-count.ts';
 
 /** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
-  /** The list that the task is an item of: changing it is no work. Absent if it is none. */
+  /** The list from which the task was taken; changing this file is not work. Absent if there is no list. */
   readonly list?: string;
   /** The shell commands to run for each observation, by the kind of the condition. */
   readonly commands: Readonly<Record<string, string>>;
@@ -50,9 +50,9 @@ export interface ObserverRequest extends Watch {
   readonly measure: (command: string) => Promise<MeasuredResult>;
   /** Whether the task was resumed, so that part of its first iteration may already be done. */
   readonly isResumed?: boolean;
-  /** Its `mark` has already been called; null or absent if git is not used. */
+  /** Finds progress in git; its `mark` has already been called. Null or absent if git is not used. */
   readonly git?: GitProgress | null;
-  /** Finds the approval request that the agent has made since `mark`; absent if no requests are read. */
+  /** Finds the approval request that the agent has made since `mark`. Absent if requests are not read. */
   readonly pending?: { mark(): void; made(): Sightings['approvalFile'] };
 }
 
@@ -65,9 +65,9 @@ export function createObserver(
   baseline: Baseline,
 ): Observer & {
   readonly run: RunCommand;
-  /** Called when another program is started whose changes are not the agent's. */
+  /** Call this when a program starts whose changes are not the agent's. */
   readonly disturb: () => void;
-  /** Called when a program has run before the first iteration: what it wrote completes nothing. */
+  /** Call this after a program has run before the first iteration: what it wrote does not complete the task. */
   readonly beginAgain: () => Promise<void>;
 } {
   const { cwd, git, pending } = request;
@@ -81,8 +81,8 @@ export function createObserver(
   let beforeIsNow = false;
   // A second attempt belongs to the same iteration, so changes by the first attempt still count.
   let filesAreMarked = false;
-  // After a resume, changes that the agent made before the driver died cannot be seen. So the first
-  // observation shows whether there was progress only if it finds some.
+  // After a resume, changes that the agent made before the earlier ralph was killed cannot be seen. So the
+  // first observation shows whether there was progress only if it finds some.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
   const disturb = (): void => {

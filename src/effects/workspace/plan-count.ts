@@ -6,7 +6,7 @@ import {
 } from '../../core/completion/plan-file.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 
-/** A plan file, and what of it counts. */
+/** A plan file, and which part of it counts. */
 export interface PlanRequest {
   /** Absolute path; null if the task has no plan. */
   readonly planFile: string | null;
@@ -14,7 +14,7 @@ export interface PlanRequest {
   readonly planSections: readonly string[];
 }
 
-/** There is a limit because the agent writes this file. */
+/** In bytes. There is a limit because the agent writes this file. */
 const PLAN_MAX_BYTES = MB;
 
 /** Counts the boxes of a plan; null without a plan, or if it cannot be read. */
@@ -23,7 +23,7 @@ export function countPlan({ planFile, planSections }: PlanRequest): PlanCount | 
   return text === null ? null : readPlan(text, planSections);
 }
 
-/** Returns how far a plan is, which is called `name`; null without a plan. */
+/** Returns how far a plan is; `name` returns how the plan's file is called. Null without a plan. */
 export function lookAtPlan(
   { planFile, planSections }: PlanRequest,
   name: (file: string) => string,

@@ -8,15 +8,15 @@ import { dropPaths, stagePaths } from '../../git/questions/index-files.ts';
 import { emptyTree } from '../../git/repository.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 
-/** The index from which the commits of a task are made. */
+/** Returns the path of the index from which the commits of a task are made. */
 export function indexOfCommit({ folder }: PrivateGit): string {
   return path.join(folder, 'index-of-commit');
 }
 
 /**
- * Makes an index that holds HEAD and, of the paths, what lies in the work tree by git's own rules. The
- * user's index is copied for its times only, so that git need not read every file again. Returns the
- * index's place, and how it differs from HEAD.
+ * Makes an index that holds HEAD, and the given paths as they are in the work tree, by git's own rules. The user's
+ * index is copied only for its file times, so that git need not read every file again. Returns the index's path, and
+ * how it differs from HEAD.
  */
 export async function stage(
   git: PrivateGit,
@@ -29,7 +29,7 @@ export async function stage(
   if (existsSync(repository.index)) {
     const { atime, mtimeMs } = lstatSync(repository.index);
     copyFileSync(repository.index, index);
-    // Of a file that was written within this second, git then looks at the content.
+    // With a time in whole seconds, git compares the content of files that were written within this second.
     utimesSync(index, atime, Math.floor(mtimeMs / 1000));
   }
   await stagePaths(withIndex(git.users, index), head, paths, { reading: READING, adding: ADDING });
@@ -39,7 +39,7 @@ export async function stage(
 const READING = 'git cannot read HEAD into an index';
 const ADDING = 'git does not take the changed files';
 
-/** Takes paths back out of the index of a commit: those that HEAD does not have. */
+/** Removes paths that HEAD does not have from the index of a commit. */
 export async function unstage(
   git: PrivateGit,
   index: string,
@@ -48,7 +48,7 @@ export async function unstage(
   await dropPaths(withIndex(git.users, index), [...paths], READING);
 }
 
-/** Returns how an index differs from a commit; null is the one without files. */
+/** Returns how an index differs from a commit; with `head` null, from no files at all. */
 export function indexChanges(
   git: PrivateGit,
   index: string,
@@ -58,7 +58,7 @@ export function indexChanges(
   return stagedChanges(withIndex(git.users, index), from, READING);
 }
 
-/** Returns what a commit changed. `parent` is null for the first one. */
+/** Returns what a commit changed. `parent` is null for the repository's first commit. */
 export function changesOf(
   git: PrivateGit,
   parent: string | null,

@@ -31,19 +31,19 @@ import { instantOf, rewrittenIn } from './rewritten-files.ts';
  *   HEAD + the files that the snapshots name ──► index-of-commit ──► git commit ──► the user's index,
  *                                                                                   for these files only
  *
- * Killed before git has moved HEAD, it is done again. Killed after, the repetition finds the commit and
- * only brings the index up to date.
+ * If ralph is killed before git has moved HEAD, the commit is made again. If it is killed later, the next call finds the
+ * commit and only updates the index.
  */
 
-/** What became of a commit. */
+/** The outcome of a commit. */
 export interface Committed {
   readonly settlement: Settlement;
   readonly left: ReadonlyMap<TreePath, NotCommitted>;
-  /** The branch that was made for it, or null. */
+  /** The branch that was made for the commit, or null. */
   readonly newBranch: string | null;
-  /** Whether `git commit` was called, and did not commit. */
+  /** Whether `git commit` ran and did not commit. */
   readonly isRefused: boolean;
-  /** Paths of the commit that a hook or a filter has written meanwhile, also if git made none in the end. */
+  /** Paths of the commit that a hook or a filter has written meanwhile, even if git made no commit in the end. */
   readonly rewritten: readonly TreePath[];
 }
 
@@ -66,7 +66,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
     const { staged } = await stage(git, head.commit, done.keys());
-    // What is as the commit has it is nobody else's, even if a hook wrote it after the iteration was kept.
+    // A file that is as in the commit is the iteration's, even if a hook wrote it after the iteration was kept.
     const rewritten = [...done.keys()].filter((name) => !staged.has(name));
     for (const name of rewritten) left.delete(name);
     await stage(git, head.commit, []);
@@ -82,7 +82,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (problem !== null) return end(problem);
   const locks = locksOf(git.repository, head.branch);
   const lock = await patience.untilGone([...locks, indexLock(git)]);
-  // The index can follow later.
+  // A locked index does not matter: it can be updated later.
   if (lock !== null && lock !== indexLock(git)) return end(notCommitted(lockText(lock)));
   const now = headSign(git.repository) === sign ? head : await readHead(git.users);
   const kept = await keptHead(request);
@@ -98,7 +98,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const after = await readHead(git.users);
   const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {
-    // Before that, no hook has seen the message.
+    // If git did not write the message, no hook can have refused it.
     const isWritten = timeOf(messageFile(git)) !== earlierMessage;
     const ofSubject = isWritten ? await subjectRefused(request, answer, input, index) : null;
     return end(ofSubject ?? refused(answer), {
@@ -106,11 +106,11 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
       rewritten: rewrittenIn(git, began, changed, new Map(own)),
     });
   }
-  // Somebody else may have moved HEAD, so that git refused to.
+  // If somebody else moved HEAD, git has refused to commit.
   const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;
   if (!isOwn) return end(HEAD_MOVED, { newBranch });
   const changes = await changesOf(git, head.commit, after.commit);
-  // Before the index follows, which touches no file but takes time.
+  // Looked for before the user's index is updated, because that takes time.
   const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
   await followCommit(git, { changes, committed: files }, patience);
   return end(committed(after.commit, branch, changes.size), { newBranch, rewritten });
@@ -122,13 +122,13 @@ function notCommitted(why: string): Settlement {
 
 const HEAD_MOVED = notCommitted('HEAD moved meanwhile');
 
-/** HEAD as it was when the iteration was kept. */
+/** Returns HEAD as it was when the iteration was kept. */
 async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> {
   const newest = timeline.snapshots.at(-1);
   if (store.keptHead !== null || newest === undefined) {
     return store.keptHead ?? { branch: null, commit: null };
   }
-  // An earlier driver kept it.
+  // An earlier process kept the iteration.
   return { branch: newest.branch, commit: (await readSnapshot(git, newest.commit)).head };
 }
 
@@ -136,7 +136,7 @@ function committed(commit: string, branch: string | null, files: number): Settle
   return { kind: 'committed', commit, branch: shortName(branch ?? 'HEAD'), files };
 }
 
-/** Returns what an earlier driver committed for this iteration before it died; null if it did not. */
+/** Returns what an earlier process committed for this iteration before it was killed; null if it made no commit. */
 async function doneBefore(
   request: CommitRequest,
   { begin }: SnapshotSpan,
@@ -151,7 +151,7 @@ async function doneBefore(
   return parent === null ? null : changesOf(git, parent || null, commit);
 }
 
-/** Returns the parent of a commit if it is the one of this iteration, '' if it is the first one; null otherwise. */
+/** Returns the parent of a commit if it is that of this iteration, or '' if that has no parent; null for any other commit. */
 async function parentOfOwn(
   { git, taskId, tree }: CommitRequest,
   commit: string,

@@ -17,12 +17,12 @@ import { underWayIn } from '../../git/under-way.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
 
-/** Lists git's settings as they are for the commit; null if git cannot. */
+/** Lists git's settings as they apply to the commit; null if git cannot. */
 export function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
   return listSettings(asUser);
 }
 
-/** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
+/** Returns why nothing may be committed, as a clause; null if there is no reason. */
 export async function whyNotCommitted(
   { git, setup, asUser }: CommitRequest,
   settings: ListedSettings | null,
@@ -36,7 +36,7 @@ export async function whyNotCommitted(
   return `the task began with another state of ${firstFew(changed, (name) => oneLine(name, 200))}`;
 }
 
-/** The author has to be configured: git would otherwise make one up of user and machine. */
+/** Returns a refusal if no author is configured, since git would make one up from the names of user and machine. */
 export async function identityProblem(
   { asUser }: CommitRequest,
   settings: ListedSettings | null,
@@ -45,10 +45,10 @@ export async function identityProblem(
   return { kind: 'not-committed', why: 'git knows no author (user.name and user.email)' };
 }
 
-/** How long a signature may take. Nobody sits at a terminal to type a passphrase. */
+/** How long signing may take, in ms. Nobody may be at the terminal to type a passphrase. */
 const SIGNING_MS = 30_000;
 
-/** Signs a commit that no branch gets, to learn before the hooks run whether that is possible. */
+/** Returns a refusal if git cannot sign a trial commit. This shows before the hooks run whether signing works. */
 export async function signingProblem(
   { git, asUser, withPrograms }: CommitRequest,
   index: string,
@@ -66,14 +66,14 @@ export async function signingProblem(
   return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
 }
 
-/** Where git writes the message before it runs the hooks for it. */
+/** Returns the file to which git writes the message before it runs the hooks for it. */
 export function messageFile({ repository }: PrivateGit): string {
   return path.join(repository.gitDir, 'COMMIT_EDITMSG');
 }
 
 /**
- * Returns why, if it is the `commit-msg` hook that refuses a commit; null if it is anything else, or git (before
- * 2.36) cannot tell. An agent could fix that only by changing the hook.
+ * Returns the reason if the `commit-msg` hook refuses a commit; null if something else does, or git (before 2.36)
+ * cannot tell. The agent could solve this only by changing the hook.
  */
 export async function subjectRefused(
   { git, asUser, withPrograms }: CommitRequest,
@@ -91,7 +91,7 @@ export async function subjectRefused(
   return { kind: 'not-committed', why };
 }
 
-/** Returns what became of a commit that git did not make. */
+/** Returns the outcome of a commit that git did not make. */
 export function refused({ exitCode, said }: UsersStep): Settlement {
   const why =
     exitCode === null

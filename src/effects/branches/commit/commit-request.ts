@@ -14,17 +14,17 @@ export interface CommitRequest {
   readonly tree: TreeToSettle;
   readonly taskId: string;
   readonly template: string | null;
-  /** A path that is in no commit of an iteration: that of the list that the task is an item of. */
+  /** A path that no commit of an iteration contains: the list from which the task was taken. Null if there is none. */
   readonly apart: string | null;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];
-  /** What a commit ran when the task began. */
+  /** What a commit would have run when the task began. */
   readonly setup: GitSetup;
-  /** Git as the user would run it, for what starts no program. */
+  /** Git as the user would run it, for calls that start no program. */
   readonly asUser: Git;
-  /** The same for what may start programs that the agent has written: hooks, filters, and what signs. */
+  /** The same for calls that may start programs that the agent has written: hooks, filters, and the signing program. */
   readonly withPrograms: Git;
-  /** How long locks of git are waited for. */
+  /** Waits for locks of git. */
   readonly patience: Patience;
 }
 

@@ -23,8 +23,8 @@ export function indexLock({ repository }: PrivateGit): string {
 }
 
 /**
- * Brings the user's index up to date with a commit and with those before it that it lacks; every entry of other
- * paths stays as it is, and so does what somebody has staged. What it lacks still is kept for the next time.
+ * Updates the user's index with a commit, and with earlier ones that it lacks. Entries of other paths, and what
+ * somebody has staged, stay as they are. If the index stays locked, the paths are noted for the next commit.
  */
 export async function followCommit(
   git: PrivateGit,
@@ -34,7 +34,7 @@ export async function followCommit(
   const lag = readLag(git);
   const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
-  // HEAD may be on another branch by now, or somebody may have changed the files since.
+  // By now HEAD may be on another branch, or somebody may have changed the files.
   const behind = lag.size === 0 ? null : await indexChanges(git, git.repository.index, 'HEAD');
   for (const [name, { was, to }] of lag) {
     const isLacking = (now.get(name) ?? null) === was && behind?.get(name)?.from === to;
@@ -59,7 +59,7 @@ export async function followCommit(
   await keepLag(git, NO_LAG);
 }
 
-/** Has the index know when the files were written, so that git need not read them again. */
+/** Notes the times of the files in the index, so that git need not read them again. */
 async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
   const index = indexOfCommit(git);
   if (!existsSync(index)) return;

@@ -9,14 +9,14 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 
 /**
- * What the user's index lacks of commits, since it was locked: what each path held when it was committed, and
- * what it has to hold.
+ * What the user's index lacks of commits because it was locked: for each path, the entry at the time of the commit, and
+ * the one that it should have.
  */
 export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
 
 export const NO_LAG: IndexLag = new Map();
 
-/** Returns what could not be brought up to date so far, by this driver or an earlier one. */
+/** Returns the lag that this process or an earlier one has noted. */
 export function readLag(git: PrivateGit): IndexLag {
   const kept = parseObject(tryReadText(lagFile(git), 64 * MB) ?? '') ?? {};
   return new Map(
@@ -29,12 +29,12 @@ export function readLag(git: PrivateGit): IndexLag {
   );
 }
 
-/** Whether there is any. */
+/** Whether a lag is noted. */
 export function hasLag(git: PrivateGit): boolean {
   return existsSync(lagFile(git));
 }
 
-/** Keeps it for the next commit, or the next driver. On a full disk it is lost. */
+/** Notes the lag for the next commit, even in another process. On a full disk the lag is lost. */
 export async function keepLag(git: PrivateGit, lag: IndexLag): Promise<void> {
   if (lag.size === 0) {
     tryToRemove(lagFile(git));

@@ -12,13 +12,13 @@ import { dirtyByOthers } from '../dirty-paths.ts';
 import { stage, unstage } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
-/** Places of snapshots in the timeline: of the one that the first iteration began with, and of the newest. */
+/** Positions in the timeline: of the snapshot with which the first iteration began, and of the newest one. */
 export interface SnapshotSpan {
   readonly begin: number;
   readonly last: number;
 }
 
-/** Returns null if the iterations have no snapshots of their own: then they have changed nothing. */
+/** Finds the snapshots of some iterations. Returns null if these have none of their own, because nothing has changed. */
 export function spanOf(
   { snapshots }: Timeline,
   { since, iteration }: TreeToSettle,
@@ -36,7 +36,7 @@ export function spanOf(
   return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
 }
 
-/** Returns what the agent changed in the iteration, without the paths that are not its own. */
+/** Returns what the agent changed in the iteration. Other changed paths are left out, and added to `left`. */
 export async function changedIn(
   { git, store, timeline, tree, apart }: CommitRequest,
   { begin, last }: SnapshotSpan,
@@ -59,7 +59,7 @@ export async function changedIn(
     for (const name of await differs(snapshots[at - 1]?.tree, snapshots[at]?.tree))
       others.add(name);
   }
-  // While no driver was alive, anybody may have written.
+  // While no ralph was running, anybody may have written.
   if (tree.again) {
     for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
   }
@@ -71,7 +71,7 @@ export async function changedIn(
   return new Map([...changed].filter(([name]) => !left.has(name)));
 }
 
-/** Returns how many of the paths that the agent changed HEAD does not have as the iteration left them. */
+/** Returns how many of the paths that the agent changed are not in HEAD as the iteration left them. */
 export async function countUncommitted(request: CommitRequest): Promise<number> {
   const { git, timeline, tree } = request;
   const span = spanOf(timeline, tree);
@@ -83,7 +83,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
 
-/** Returns the paths that HEAD lacks as they are now, as git would commit them, without those that git ignores. */
+/** Returns the paths whose present content HEAD lacks, as git would commit it, except for paths that git ignores. */
 export async function stillLacking(
   git: PrivateGit,
   names: readonly TreePath[],
@@ -95,8 +95,8 @@ export async function stillLacking(
 }
 
 /**
- * Takes new files that must not be committed out of the index. Returns the paths that are left in it.
- * A file that HEAD has is committed whatever its name is.
+ * Removes new files that must not be committed from the index. Returns the paths that remain changed in it. A file that
+ * HEAD has is committed even if its name looks like a secret.
  */
 export async function withoutLeftOut(
   { git, timeline }: CommitRequest,
@@ -118,7 +118,7 @@ export async function withoutLeftOut(
   for (const [name, { to }] of added) {
     if (looksSecret(name)) out.set(name, 'secret');
     else if (ignored.has(name)) out.set(name, 'ignored');
-    // Git would link to a repository that nobody else can find.
+    // Git would commit only a link to a repository that others cannot find.
     else if (to?.startsWith('160000') && !inIndex.has(name)) out.set(name, 'repository');
   }
   await unstage(git, index, new Set(out.keys()));

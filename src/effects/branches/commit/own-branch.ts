@@ -6,7 +6,7 @@ import { type Head, refOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 import type { CommitRequest } from './commit-request.ts';
 
-/** Returns the branch to commit to, and whether it was made for that. */
+/** Returns the branch to commit to, null if there is none, and the same branch as `newBranch` if it was made for this. */
 export async function branchFor(
   { git, taskId, protect }: CommitRequest,
   head: Head,
@@ -19,7 +19,7 @@ export async function branchFor(
   return { branch: made, newBranch: made };
 }
 
-/** Returns the branches that ralph commits nothing to: those named, or the usual ones. */
+/** Returns the branches to which ralph does not commit: those that are named, or else the usual main branches. */
 export async function protectedBranches(
   git: Git,
   named: readonly string[],
@@ -30,12 +30,12 @@ export async function protectedBranches(
   return new Set(['main', 'master', ...usual]);
 }
 
-/** How often a name that is taken is counted up. */
+/** The highest number that is tried after a taken name. */
 const MOST_NAMES = 1_000;
 
 /**
- * Makes a branch of the task's own where HEAD is, and puts HEAD on it. Touches neither index nor work
- * tree. Resolves to its name; null if git refuses.
+ * Makes a branch for the task where HEAD is, and puts HEAD on it. Changes neither the index nor the work tree. Resolves
+ * to its name; null if git refuses.
  */
 async function enterOwnBranch(
   git: PrivateGit,
@@ -48,7 +48,7 @@ async function enterOwnBranch(
   return (await gitRefusal(step)) === null ? name : null;
 }
 
-/** Makes a branch that is named after a task or a list. Resolves to its name; null if git refuses. */
+/** Makes a branch named after a task or a list. Resolves to its name; null if git refuses. */
 export async function makeOwnBranch(
   git: Git,
   taskId: string,
@@ -67,7 +67,7 @@ export async function makeOwnBranch(
   return null;
 }
 
-/** Makes a branch that is not there yet. On an unborn HEAD the first commit makes it. */
+/** Makes a branch that does not exist yet. If HEAD has no commit, the first commit will make the branch. */
 async function makeBranch(
   git: Git,
   name: string,

@@ -5,8 +5,9 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
- * A hook may format the files that it commits, and git has a file under a filter otherwise than the work tree has
- * it. Both are the iteration's, and are found without git: by the times of the files, and by what was kept of them.
+ * Finds files that changed during a commit: a hook may format them, and a filter makes git store other content than the
+ * work tree has. Both count as work of the iteration. Git is not needed: the times of the files, and what was kept of
+ * them, show it.
  */
 
 /** Returns the current instant by the clock of the file system, which is coarser than the system's, in ms. */
@@ -17,8 +18,8 @@ export function instantOf(file: string): number {
 }
 
 /**
- * Returns which of the files that a commit changes were written since an instant, are gone by now, or are not in the
- * commit as they were kept before.
+ * Returns which of the files that a commit changes were written since an instant, are gone by now, or differ in the
+ * commit from what was kept before.
  */
 export function rewrittenIn(
   { repository }: PrivateGit,

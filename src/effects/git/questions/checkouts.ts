@@ -117,7 +117,7 @@ export async function removeWorkTree(git: Git, place: string): Promise<void> {
   outputOf(await askPastOthers(git, ['worktree', 'remove', '--force', '--force', place]));
 }
 
-/** Returns the root of the repository of which this one is a submodule; null if it is not a submodule. */
+/** Returns the root of the repository that has this one as a submodule; null if this one is not a submodule. */
 export async function rootAround(git: Git): Promise<string | null> {
   const { output } = await askGit(git, ['rev-parse', '--show-superproject-working-tree']);
   return output === '' ? null : asText(output).replace(/\n$/, '');

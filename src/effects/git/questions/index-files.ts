@@ -109,7 +109,7 @@ export async function switchTrees(git: Git, from: string, to: string): Promise<b
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
 
-/** Notes in an index which files are as it says. Git fails if a file is not, which is no error here. */
+/** Notes in an index which files are as it says. It is no error if a file differs. */
 export async function refreshIndex(git: Git): Promise<void> {
   await askGit(git, ['update-index', '-q', '--refresh']);
 }

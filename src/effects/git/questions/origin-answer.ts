@@ -15,7 +15,7 @@ export type FetchTrouble =
   /** The origin was not reached, or did not answer to the end. */
   | { readonly kind: 'away'; readonly why: string };
 
-/** What became of a push; `why` is a sentence. */
+/** The outcome of a push; `why` is a sentence. */
 export type PushEnd =
   | { readonly kind: 'pushed' }
   /** The ref holds another commit than was expected: nothing was written. */
@@ -75,7 +75,7 @@ const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
-/** The end of a push, or `raced` if the origin has to be asked what became of it: see `RACED`. */
+/** The outcome of a push, or `raced` if only another look at the origin can tell it: see `RACED`. */
 export type ReadPush = PushEnd | { readonly kind: 'raced'; readonly why: string };
 
 /** Returns what git's answer to `push --porcelain` of one ref means. */

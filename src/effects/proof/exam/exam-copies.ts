@@ -20,26 +20,26 @@ import { bringInstalled, isInstalledFolder } from './exam-installed.ts';
 import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-links.ts';
 
 /*
- * What no snapshot has is copied into the exam, so that nothing that checks write there, such as build output, lands
- * in the work tree. Copies keep their times: build tools find them older than the files of the exam, and build again.
- * What there is no room for is linked.
+ * Copies what no snapshot has into the exam, a checkout for running the checks, so that whatever checks write, such as
+ * build output, stays out of the work tree. Copies keep their times: they are older than the exam's other files, so
+ * build tools build again. What there is no room for is linked.
  */
 
-/** All copies of an exam together. */
+/** The limit for all copies of one exam together, in bytes. */
 export const MOST_BYTES = 1024 ** 3;
-/** Larger files are not searched for paths of the work tree. */
+/** In bytes. Larger files are not searched for paths of the work tree. */
 const TEXT_MAX_BYTES = 4 * 1024 ** 2;
-/** Copying does not keep the rest of ralph waiting for longer than this. */
+/** In ms. Copying holds up the rest of ralph for no longer than this. */
 const TURN_MS = 50;
 
 export interface ExamCopies {
-  /** Brings what is at an absolute path to a free place. */
+  /** Copies what is at an absolute path to a free place, or links it. */
   bring(from: string, to: string): Promise<void>;
-  /** What was linked for want of room, or since it cannot be read: absolute paths of the work tree. */
+  /** Absolute paths of the work tree that were linked because there was no room or they could not be read. */
   readonly linked: readonly string[];
 }
 
-/** Returns what brings files into an exam. `isOwn` tells what ralph itself writes, which stays away. */
+/** Returns the copier for an exam. `isOwn` tells which files ralph itself writes; they are left out. */
 export function examCopies(
   places: ExamPlaces,
   isOwn: (file: string) => boolean,
@@ -56,7 +56,7 @@ export function examCopies(
       await copy(from, to);
       room -= size;
     } catch {
-      // Some of it cannot be read, or is no file.
+      // A part cannot be read, or is not a file.
       removeTree(to);
       linkWhole(from, to);
     }
@@ -76,13 +76,13 @@ export function examCopies(
     const stats = lstatSync(from);
     if (stats.isSymbolicLink()) return copyLink(from, to);
     if (stats.isFile()) return copyFile(from, to, stats);
-    // Sockets and pipes belong to programs that run.
+    // Sockets and pipes belong to running programs.
     if (!stats.isDirectory()) return;
     if (isInstalledFolder(from)) return bringInstalled(from, to, bring);
     mkdirSync(to, { recursive: true });
     for (const name of readdirSync(from)) {
       const place = path.join(from, name);
-      // The repository of a submodule is the work tree's: git would write there.
+      // This file would lead git to the submodule's repository in the work tree, and git would write there.
       if (name === '.git' && !lstatSync(place).isDirectory()) continue;
       await copy(place, path.join(to, name));
     }
@@ -95,7 +95,7 @@ export function examCopies(
     const target = targetInExam(places, from);
     const leadsOut = target !== places.folder && !isInside(places.folder, target);
     const isPackages = path.basename(from) === 'node_modules' || isInstalledFolder(real);
-    // Packages that are kept elsewhere may have links that lead back.
+    // Packages that lie outside the work tree may have links that lead back to it.
     if (leadsOut && isPackages && statSync(real, { throwIfNoEntry: false })?.isDirectory()) {
       return bringInstalled(real, to, bring);
     }
@@ -118,11 +118,11 @@ export function examCopies(
   return { bring, linked };
 }
 
-/** How many bytes are copied of a file or folder; more than `most` if it is more. */
+/** Returns how many bytes a file or folder has to copy; some number above `most` if there are more than that. */
 export function sizeBelow(place: string, most: number): number {
   const stats = lstatSync(place);
   if (!stats.isDirectory()) return stats.isFile() ? stats.size : 0;
-  // What is installed finds its own room, piece by piece.
+  // Installed packages are measured later, piece by piece.
   if (isInstalledFolder(place)) return 0;
   let size = 0;
   try {
@@ -131,7 +131,7 @@ export function sizeBelow(place: string, most: number): number {
       if (size > most) break;
     }
   } catch {
-    // It cannot be read, and is linked.
+    // A folder that cannot be read is linked.
   }
   return size;
 }

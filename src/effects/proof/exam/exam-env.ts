@@ -6,9 +6,9 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
 
 /**
- * Returns the environment of a check in the exam: what it has of paths of the work tree are paths of the exam, and
- * Python finds the exam's packages before those of the work tree that are installed to be edited. Throws a
- * `GitError` if it cannot be told how Python finds them.
+ * Returns the environment of a check in the exam. Paths of the work tree in it become paths of the exam, and Python
+ * finds the exam's packages before those of the work tree that were installed as editable. Throws a `GitError` if it is
+ * unclear how Python finds these.
  */
 export function envInExam(
   env: NodeJS.ProcessEnv,
@@ -17,7 +17,7 @@ export function envInExam(
 ): NodeJS.ProcessEnv {
   const { root, folder } = places;
   const home = env.HOME ?? '';
-  // A person whose home is in a work tree, or is one, has everything else there, too.
+  // If the home folder is a work tree or in one, all of the user's other files are there, too.
   const isHomeThere = home === root || isInside(root, realPath(home));
   const isMapped = (name: string): boolean =>
     !isHomeThere && name !== 'HOME' && !name.startsWith('RALPH');
@@ -36,7 +36,7 @@ export function envInExam(
     ...(python.length > 0
       ? { PYTHONPATH: [...python, ...(given === '' ? [] : [given])].join(path.delimiter) }
       : {}),
-    // It would be written beside the packages, which are linked.
+    // Python would write bytecode next to the packages, and these are only linked.
     PYTHONDONTWRITEBYTECODE: '1',
   };
 }
@@ -45,7 +45,7 @@ function pathInExam(entry: string, places: ExamPlaces): string {
   return (path.isAbsolute(entry) ? placeInExam(places, realPath(entry)) : null) ?? entry;
 }
 
-/** The folders of Python's packages that belong to the programs on PATH, and the user's own. */
+/** Returns the folders of Python packages that belong to the programs on PATH, and those of the user. */
 function librariesOf(search: readonly string[], home: string): readonly string[] {
   const prefixes = [
     ...search.filter((entry) => path.basename(entry) === 'bin').map((entry) => path.dirname(entry)),

@@ -2,20 +2,21 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 /*
- * What is installed is large, and nobody's work: the exam has links to it. But among it lie links and texts that
- * lead into the work tree. So the exam has folders of its own down to where a package begins:
+ * Installed packages are large and not the task's work, so the exam, a checkout for running the checks, only links to
+ * them. But their folders also hold links and texts that lead into the work tree. So the exam has folders of its own
+ * down to where a package begins:
  *
  *   node_modules/  @scope/  .bin/  .pnpm/ID/node_modules/  ──►  one link for each package
  *   .venv/  lib/python3/site-packages/                     ──►  one link for each package, copies of the rest
  */
 
-/** Brings a file, a link or a whole folder to a place that is free. */
+/** Copies or links a file, a link or a whole folder to a place that is free. */
 export type Bring = (from: string, to: string) => Promise<void>;
 
-/** Folders of packages that package managers keep once, for links of theirs. */
+/** Folders in which package managers keep each package once, and to which their links lead. */
 const STORES = ['.pnpm', '.store', '.bun'];
 
-/** Whether a folder has packages of Node or is a Python environment. */
+/** Whether a folder holds Node packages or is a Python environment. */
 export function isInstalledFolder(folder: string): boolean {
   return path.basename(folder) === 'node_modules' || isEnvironment(folder);
 }
@@ -24,7 +25,7 @@ function isEnvironment(folder: string): boolean {
   return existsSync(path.join(folder, 'pyvenv.cfg'));
 }
 
-/** Makes such a folder again, with a link for each package. */
+/** Makes a copy of a folder of packages that has a link for each package. */
 export function bringInstalled(from: string, to: string, bring: Bring): Promise<void> {
   return isEnvironment(from) ? environment(from, to, bring) : packages(from, to, bring);
 }
@@ -34,7 +35,7 @@ async function packages(from: string, to: string, bring: Bring): Promise<void> {
     if (!isFolder) await bring(one, other);
     else if (name.startsWith('@')) await packages(one, other, bring);
     else if (STORES.includes(name)) await store(one, other, bring);
-    // What tools build and keep here is written, and no package.
+    // A hidden folder here is not a package: tools write their build output and caches to it.
     else if (name.startsWith('.')) await bring(one, other);
     else symlinkSync(one, other);
   });
@@ -55,7 +56,7 @@ async function store(from: string, to: string, bring: Bring): Promise<void> {
 }
 
 const LIBRARIES = /^(?:lib|lib64|Lib|python[\d.]+t?|pypy[\d.]+)$/;
-/** What tells of a package, and what Python keeps of single modules. */
+/** Folders that are not packages: descriptions of packages, and the bytecode of single modules. */
 const NO_PACKAGE = /(?:\.(?:dist|egg)-info|^__pycache__)$/;
 
 async function environment(from: string, to: string, bring: Bring): Promise<void> {

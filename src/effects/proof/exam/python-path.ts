@@ -5,13 +5,13 @@ import { GitError } from '../../git/git-error.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*
- * A package that is installed to be edited is found where it is written: a `.pth` file names its folder, or a module
- * of setuptools maps its name to one. Folders of PYTHONPATH go before both.
+ * A package that is installed as editable stays where it is written: a `.pth` file names its folder, or a module by
+ * setuptools maps its name to the folder. Folders of PYTHONPATH are searched before both.
  */
 
 /**
- * Returns the folders of the exam in which Python finds what these folders of packages find in the work tree. Throws a
- * `GitError` if one names the work tree in another way.
+ * Returns the folders of the exam that correspond to the folders of the work tree to which these package folders lead
+ * Python. Throws a `GitError` if one names the work tree in another way.
  */
 export function editableFolders(
   libraries: readonly string[],
@@ -27,7 +27,7 @@ export function editableFolders(
   return [...new Set(found.flatMap((place) => placeInExam(places, realPath(place)) ?? []))];
 }
 
-/** `.pth` files, and the modules that their lines load. */
+/** Returns the names of `.pth` files, and of the modules that their lines load. */
 function namesIn(library: string): readonly string[] {
   try {
     return readdirSync(library).filter((name) =>
@@ -57,7 +57,7 @@ function linesOf(text: string): readonly string[] {
 const MAPPING = /^MAPPING\b[^=\n]*=\s*\{([^}]*)\}/m;
 const PAIR = /(['"])([\w.]+)\1\s*:\s*(['"])(.*?)\3/g;
 
-/** Returns the folders in which Python finds what a module of setuptools maps. */
+/** Returns the folders to which a module by setuptools leads Python. */
 function mappedBy(text: string, file: string): readonly string[] {
   const [, pairs] = MAPPING.exec(text) ?? [];
   const folders = [...(pairs ?? '').matchAll(PAIR)].map(([, , name = '', , place = '']) => {

@@ -6,8 +6,8 @@ import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
 /**
- * Returns what a person should know about a tree that was kept, in sentences. What is in `said` is not said
- * again; what is said is added to it.
+ * Returns sentences about what a person should know of a kept tree. Leaves out the sentences in `said`, and adds the
+ * others to it.
  */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
@@ -20,7 +20,7 @@ export function keptNotices(
   return sentences(all, said);
 }
 
-/** Returns, likewise, what a person should know about the repositories inside the tree. */
+/** Does the same about the repositories inside the tree. */
 export function innerNotices(
   { leftOut, nested }: Pick<KeptTree, 'leftOut' | 'nested'>,
   repositories: readonly InnerRepository[],
@@ -43,11 +43,11 @@ function sentences(all: readonly NotKept[], said: Set<string>): readonly string[
   );
 }
 
-/** Watches what is in no snapshot and may change all the same: files, and repositories inside the tree. */
+/** Watches files, and repositories inside the tree, that are in no snapshot but may change. */
 export function createSigns({ root }: Repository) {
   let before: DirtyFiles = new Map();
   return {
-    /** Returns those that are new or were written since the last call. */
+    /** Returns the paths of those that are new or were written since the last call. */
     async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
       const then = before;
       before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);

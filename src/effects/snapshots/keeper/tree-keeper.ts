@@ -32,13 +32,13 @@ import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
   readonly cwd: string;
-  /** Where this process has found the repository before; absent if it has not. */
+  /** Where this process has found the repository before; null or absent if it has not. */
   readonly found?: Places | null;
   /** Absolute paths of folders that never belong to a snapshot. */
   readonly excluded: readonly string[];
-  /** Patterns of files that do not, either, relative to the root of the work tree. */
+  /** Patterns of files that never belong to a snapshot, relative to the root of the work tree. */
   readonly excludedGlobs: readonly string[];
-  /** The largest untracked file that is kept, in bytes. */
+  /** The size of the largest untracked file that is kept, in bytes. */
   readonly maxBytes: number;
   /** Where ralph's own git folder is; it is created. */
   readonly folder: string;
@@ -51,69 +51,69 @@ export interface TreeKeeperRequest {
   /** Returns the current instant. */
   readonly now: () => string;
   /**
-   * Tells a person, once, why there is no snapshot; `missing` is which one, such as `of iteration 3`, if git did not
-   * answer, and otherwise null.
+   * Tells a person, once, why there is no snapshot. If git did not answer, `missing` says which snapshot is missing,
+   * such as `of iteration 3`; otherwise it is null.
    */
   readonly warn: (why: string, missing: string | null) => void;
-  /** Tells a person what is in no snapshot, or goes further than they may want. */
+  /** Tells a person what is in no snapshot, or which snapshots may be pushed further than they want. */
   readonly notice: (sentence: string) => void;
 }
 
-/** Keeps the work tree of one task as snapshots. */
+/** Makes the snapshots of one task's work tree. */
 export interface TreeKeeper extends Snapshots {
   readonly git: PrivateGit;
   /** Git's settings as they were when the keeper was opened; null if git could not list them. */
   readonly settings: ListedSettings | null;
   readonly store: SnapshotStore;
-  /** How the refs of the snapshots begin. */
+  /** The beginning of the names of the snapshots' refs. */
   readonly refs: string;
   /** Whether the newest snapshot could be made. */
   readonly isWorking: boolean;
   /**
-   * Returns the hash of the work tree as it is; null if a program has run since it was kept, or if something in
-   * the work tree is in no snapshot. What git ignores is not part of it.
+   * Returns the hash of the work tree as it is, without what git ignores; null if a program has run since the tree was
+   * kept, or if something in the work tree is in no snapshot.
    */
   knownTree(): string | null;
-  /** Called when a program other than the agent is started that may change the work tree. */
+  /** Makes `knownTree` null. Called when a program other than the agent starts that may change the work tree. */
   loseTree(): void;
-  /** Whether the repository is still the one around the folder. */
+  /** Whether the folder is still in the same repository. */
   isHere(): boolean;
   /**
-   * Keeps the paths that a hook or a filter has written at the commit of an iteration, as its work. What else has
-   * changed since its end is none of it.
+   * Makes a snapshot with the paths that a hook or a filter has written during the commit of an iteration, as work of
+   * that iteration. Other changes since its end are left out.
    */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
   /**
-   * Keeps the tree after the checks of a claim, as work of the iteration. Returns the tree before them; null if there
-   * is none.
+   * Makes a snapshot after the checks of an iteration that claims to be complete, as work of that iteration. Returns
+   * the tree from before the checks; null if there is none.
    */
   keepChecked(iteration: number): Promise<string | null>;
-  /** Returns the files that the attempts have changed since the last call; null if they are unknown. */
+  /** Returns the files that the agent has changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
   /** Tells a person of work in repositories inside the tree that no snapshot keeps. */
   tellInner(repositories: readonly InnerRepository[]): void;
-  /** The trees of the first and the newest snapshot; null if there is none. */
+  /** Returns the trees of the first and the newest snapshot; null if there is none. */
   ends(): { readonly first: string; readonly newest: string } | null;
-  /** The tree from before the first iteration; null if it is not known, since its snapshot is gone or was never made. */
+  /** The tree from before the first iteration; null if its snapshot is gone or was never made. */
   readonly start: string | null;
-  /** Returns the number of the next snapshot, for one that is made past the keeper. */
+  /** Returns the number of the next snapshot, which the caller then makes without the keeper. */
   nextOrder(): number;
   /**
-   * Writes the work tree to git's objects, under no name: the next snapshot with a name is made as if this had
-   * not happened. Rejects with a `GitError`, or the system's error.
+   * Writes the work tree to git's objects without a snapshot: the next snapshot is made as if this had not happened.
+   * Rejects with a `GitError`, or the system's error.
    */
   keepUnnamed(): Promise<KeptTree>;
   /** Lists the snapshots. */
   timeline(): Promise<Timeline>;
-  /** Makes refs that are gone again, and tells a person of those that somebody has moved or removed. */
+  /** Makes missing refs again, and tells a person which refs somebody has moved or removed. */
   mendRefs(): Promise<void>;
-  /** Drops some of very many snapshots, once the run has ended. */
+  /** Removes some snapshots if there are very many, once the run has ended. */
   close(): Promise<void>;
 }
 
-/** For one call of git. The first snapshot of a large repository takes minutes. */
+/** The limit for one call of git, in ms. The first snapshot of a large repository takes minutes. */
 const TIMEOUT_MS = 5 * 60_000;
-/** After this many failures in a row no more snapshots are tried, since each may take as long. */
+/** After this many failures in a row no more snapshots are tried, since each may take up to the limit. */
 const FAILURES_AT_MOST = 5;
 
 /**
@@ -133,7 +133,7 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const outer = heard(gitIn(cwd, limits));
   const configured = await findConfigured({
     ...{ cwd, place, git: outer, home: env.HOME, found: request.found ?? null },
-    // Of the settings, those with which ralph calls git are no answer.
+    // Runs as the user, so that the list has none of the settings that ralph itself passes to git.
     listSettings: () => listSettings(heard(gitIn(cwd, { ...limits, asUser: true }))),
   });
   if (configured === null) {
@@ -182,16 +182,16 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const signs = createSigns(git.repository);
   const said = new Set<string>();
   let newestKept: KeptTree | null = null;
-  /** Whether nothing can have changed since the tree was kept but what somebody has done by chance. */
+  /** Whether neither the agent nor a program of the task can have changed anything since the tree was kept. */
   let isUndisturbed = false;
 
-  /** The hash of a tree that has all of the work tree but what git ignores; otherwise null. */
+  /** Returns the hash of a kept tree if only ignored files are missing from it, and null if others are. */
   function wholeTree({ leftOut, nested, tree }: KeptTree): string | null {
     const isWhole = leftOut.size + nested.size + request.excludedGlobs.length === 0;
     return isWhole ? tree : null;
   }
 
-  /** What was written under no name: it belongs to the changes of the next snapshot with a name, too. */
+  /** What `keepUnnamed` has written: it also belongs to the changes of the next snapshot. */
   let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
 
   const keepTree = async (): Promise<KeptTree> => {
@@ -202,16 +202,19 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   const isHere = (): boolean => findGitAbove(cwd) === place;
 
-  /** Called before a second try: the user's `git gc` may take away what no ref holds yet. */
+  /** Called before a second try: the user's `git gc` may have removed objects to which no ref led yet. */
   const startOver = (): void => {
     store = newStore(null);
     touched = null;
   };
 
-  /** An undo's snapshot holds the tree before the undo, and says nothing of what came after. */
+  /**
+   * Whether the newest snapshot is that of an undo. It holds the tree from before the undo, and says nothing about
+   * later changes.
+   */
   const isAfterUndo = (): boolean => readSnapshotName(store.newest?.name ?? '')?.kind === 'undo';
 
-  /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
+  /** Makes a snapshot under the first free name, unless nothing differs from the newest one. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
     const kept = await keepTree();
     if (!kept.isAsNewest || isAfterUndo()) await keepAs(kept, free, subject);
@@ -228,7 +231,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     if (name === START && ids.isFromStart) start = tree;
   };
 
-  /** Tells a person what is not kept. Resolves to what of that has changed since the last call. */
+  /** Tells a person what is not kept. Resolves to which of that has changed since the last call. */
   const tellOf = async (kept: KeptTree): Promise<readonly TreePath[]> => {
     unnamed = { changed: [], secrets: [] };
     const moved = await signs.changedSince(kept);
@@ -245,7 +248,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     try {
       const kept = await keep(free(), subject).catch((error) => {
         startOver();
-        // It would hang once more.
+        // Git did not answer, and would hang again.
         if (git.unanswered !== null) throw error;
         return keep(free(), subject);
       });
@@ -255,7 +258,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return { changed: kept.changed, moved: await tellOf(kept) };
     } catch (error) {
       failures += 1;
-      // A hole in the order shows that a snapshot is missing.
+      // A gap in the numbers shows that a snapshot is missing.
       order += 1;
       if (!hasWarned) tell(error, missing);
       hasWarned = true;
@@ -296,7 +299,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     isHere,
     before,
     async after({ iteration, as, outcome }: TreeToKeep) {
-      // One without snapshots drove the task until now.
+      // Until now, the task ran without snapshots.
       if (first === null) return before(iteration);
       if (as === 'missing-end' && ids.all.some(({ name }) => name === String(iteration))) {
         known = null;
@@ -317,14 +320,14 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         if (kept.tree === store.newest?.tree) return;
         await keepAs(kept, endNames(iteration), `iteration ${iteration}: rewritten at its commit`);
       } catch {
-        // The next snapshot has it, as somebody else's.
+        // The next snapshot has these changes, though not as work of the iteration.
       }
     },
     async keepChecked(iteration) {
       const before = store.newest?.tree ?? null;
       const subject = `iteration ${iteration}: after its checks`;
       await tryToKeep(() => endNames(iteration), subject, `of iteration ${iteration}`);
-      // What follows, such as a judge, takes time in which others may write.
+      // A judge or the like may run next, and take so long that others write meanwhile.
       isUndisturbed = false;
       return before;
     },

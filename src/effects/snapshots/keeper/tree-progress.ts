@@ -20,14 +20,14 @@ import { createInnerRepositories } from '../../workspace/inner-repositories.ts';
 import { countNewCommits } from '../../workspace/new-commits.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
 
-/** For one call of git, in ms. */
+/** The limit for one call of git, in ms. */
 const TIMEOUT_MS = 30_000;
-/** A finished task must not wait long for its summary. */
+/** The limit for counting all changes, in ms: a finished task must not wait long for its summary. */
 const IN_ALL_TIMEOUT_MS = 10_000;
 
 /**
- * Finds progress from the snapshots of a task, so that nothing is looked at twice, and in the repositories inside.
- * While no snapshot can be made, `git status` is asked instead.
+ * Finds progress from the snapshots of a task, which saves a second look at the files, and in the repositories inside.
+ * While no snapshot can be made, asks `git status` instead.
  */
 export function createTreeProgress(keeper: TreeKeeper, request: GitProgressRequest): GitProgress {
   const { env, runId, signal } = request;
@@ -40,10 +40,10 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   const git = gitIn(repository.root, { env, runId, timeoutMs: TIMEOUT_MS, signal });
   const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
 
-  /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
+  /** Adds the tips of all refs to `seen`; resolves to the number of new commits, and HEAD. */
   const lookAtCommits = async () => {
     const signNow = branchSign(repository);
-    // A HEAD that git cannot read stops no task.
+    // The task goes on even if git cannot read HEAD.
     const head = keeper.store.head ?? (await readHead(git).catch(() => null));
     const refs = (await orNull(listRefs(git))) ?? [];
     const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
@@ -93,7 +93,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
       const counted =
         from === to ? NOTHING : await countLines(inTime, { from, to }).catch(() => null);
       if (commits === null || counted === null) return null;
-      // The base is unknown, or the first commit was made since.
+      // Without a base, commits that existed before the task would count, too.
       if (base === null && commits > 0) return null;
       return { commits, ...addUp(counted, inner.changedInAll) };
     },
@@ -118,20 +118,20 @@ function filesBelow(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' });
   } catch {
-    // Git moves branches meanwhile.
+    // Git may be moving branches at this moment.
     return [];
   }
 }
 
-/** More files are only counted. */
+/** If more files have changed, they are only counted, and not named. */
 const NAMED_AT_MOST = 5;
 
 type Counted = Awaited<ReturnType<typeof countLines>>;
 
-/** What differs between a tree and itself. */
+/** The difference of a tree from itself. */
 const NOTHING: Counted = new Map();
 
-/** Adds up the files, with those in `further`, and the lines; a binary file has no lines. */
+/** Counts the files, including those in `further`, and adds up the lines; a binary file has no lines. */
 function addUp(counted: Counted, further: Iterable<TreePath>) {
   const sum = (side: keyof LineChanges): number =>
     [...counted.values()].reduce((total, lines) => total + (lines?.[side] ?? 0), 0);

@@ -5,8 +5,8 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import type { SnapshotStore } from '../snapshot-store.ts';
 
 /*
- * A note says that an undo is at work, and after which snapshot it began. It goes once all of the undo is done:
- * what a person changes then is theirs, even if a file becomes what it was before the undo.
+ * A note says that an undo is under way, and which snapshot was the newest before it. The note is removed once all of
+ * the undo is done: later changes are the user's, even if they restore what was there before the undo.
  */
 
 type Newest = SnapshotStore['newest'];
@@ -19,7 +19,7 @@ function noteIn({ folder }: PrivateGit): string {
 
 /** Notes that an undo begins. `newest` is the snapshot before it. Rejects with the system's error. */
 export async function noteUndo(git: PrivateGit, newest: Newest): Promise<void> {
-  // One that was cut off stays so until the new one has come to its snapshot.
+  // If an earlier undo was cut off, its note stays until the new undo has made its snapshot.
   if (isUndoCutOff(git, newest)) return;
   await writeFileAtomic(noteIn(git), newest?.commit ?? '');
 }
@@ -27,11 +27,11 @@ export async function noteUndo(git: PrivateGit, newest: Newest): Promise<void> {
 /** Whether the undo that made the snapshot `newest` may have been cut off. */
 export function isUndoCutOff(git: PrivateGit, newest: Pick<NonNullable<Newest>, 'commit'> | null) {
   const noted = tryReadText(noteIn(git), NOTE_MAX_BYTES);
-  // An undo that has not come to its snapshot has done nothing.
+  // Before an undo has made its snapshot, it has changed nothing.
   return noted !== null && noted !== newest?.commit;
 }
 
-/** Notes that nothing of the undo is left to do. */
+/** Removes the note, since nothing of the undo is left to do. */
 export function endUndo(git: PrivateGit): void {
   removeFile(noteIn(git));
 }

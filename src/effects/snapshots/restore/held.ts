@@ -6,7 +6,7 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { asText, type TreePath } from '../../git/tree-path.ts';
 import { listTree } from '../tree-files.ts';
 
-/** What the sandbox of a task keeps from its agent, ralph writes for nobody. */
+/** The places that the sandbox of a task protects from its agent. An undo does not write there either. */
 export interface HeldPlaces {
   /** Absolute paths that the agent may not write; empty without a sandbox. */
   readonly denied: readonly string[];
@@ -14,15 +14,15 @@ export interface HeldPlaces {
   readonly start: string | null;
 }
 
-/** Returns whether a path of a work tree is held, for everything that restores files. */
+/** Returns a function that says whether a path of the work tree is in such a place. */
 export function heldIn(root: string, denied: readonly string[]): (name: TreePath) => boolean {
   const top = realPath(root);
   return (name) => denied.length > 0 && isWithinAny(path.join(top, asText(name)), denied);
 }
 
 /**
- * Takes held places out of the plan of an undo. The agent cannot have changed what was there when the task began, so
- * that stays, and is returned as `held`; what was not there, the agent can have made, so it goes.
+ * Takes protected places out of the plan of an undo. The agent cannot have changed what was there when the task began,
+ * so that stays, and is returned as `held`. What was not there may be the agent's, so it is removed.
  */
 export async function withoutHeld(
   git: PrivateGit,

@@ -32,31 +32,31 @@ import { besideName, besideNote } from '../leftovers.ts';
 import { idOf } from '../tree-files.ts';
 
 /*
- * Git writes the files into a folder of ralph's first. Only then each is renamed to its place, so
- * that a reader sees the old file or the new one, and an interrupted undo can be done again.
+ * Git first writes the files into a folder of ralph's. Then each file is renamed to its place, so that a reader sees
+ * the old file or the new one, and an interrupted undo can be repeated.
  */
 
 export interface RestoreRequest {
   readonly git: PrivateGit;
-  /** Paths and what they get back; null removes the path. */
+  /** The entries to restore, by path; null removes the path. */
   readonly entries: ReadonlyMap<TreePath, TreeEntry>;
-  /** Whether what the path holds now may go, since a snapshot holds it; nothing else is overwritten. */
+  /** Whether what is at a path now may be replaced, because a snapshot has it. Nothing else is overwritten. */
   readonly mayReplace: (name: TreePath) => boolean;
 }
 
-/** Paths that stay as they are, and why. */
+/** The paths that stay as they are, and why. */
 export type Blocked = ReadonlyMap<TreePath, BlockedReason>;
 
 export type BlockedReason =
-  /** Something that is in no snapshot stands there, or was written a moment ago. */
+  /** At this place is something that no snapshot has, or that was written a moment ago. */
   | { readonly kind: 'in-the-way' }
   /** A repository inside the work tree: its files are in no snapshot. */
   | { readonly kind: 'repository'; readonly commit: string | null }
-  /** The submodule's own repository is gone, or its commit, or git could not check it out. */
+  /** The submodule's own repository or its commit is gone, or git could not check it out. */
   | { readonly kind: 'no-submodule' }
-  /** Only a filter could bring it back, which failed or is not in the user's own configuration. */
+  /** Only a filter could restore the file, and the filter failed, or is not in the user's own configuration. */
   | { readonly kind: 'no-filter' }
-  /** Git's object of it is gone, or has another content: somebody has written it. */
+  /** Git's object for the file is gone, or somebody has written other content into it. */
   | { readonly kind: 'no-object' }
   /** `why` is the system's error. */
   | { readonly kind: 'failed'; readonly why: string };
@@ -64,8 +64,8 @@ export type BlockedReason =
 const SUBMODULE = /^160000 /;
 
 /**
- * Brings paths of the work tree back. Resolves to those that it cannot bring back; each costs only itself. Rejects with
- * a `GitError` if git fails before anything was changed.
+ * Restores paths of the work tree. Resolves to those that could not be restored; each fails only by itself. Rejects
+ * with a `GitError` if git fails before anything was changed.
  */
 export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest): Promise<Blocked> {
   const { root } = git.repository;
@@ -83,7 +83,7 @@ export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest)
   const raw = wanted.filter(({ name }) => !filtered.has(name));
   await writeInto(store, git, raw);
   const blocked = new Map<TreePath, BlockedReason>();
-  // What goes makes room for what comes back: a file for a folder of the same name.
+  // Removals come first, since a file may have to make room for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
     const why = tried(() => {
       if (filtered.get(name) === false) return { kind: 'no-filter' };
@@ -114,7 +114,7 @@ function rank(entry: TreeEntry): number {
   return entry === null ? 0 : 1;
 }
 
-/** Has git write the files below a folder, with the modes and links of the tree. */
+/** Writes the files below a folder by git, with the modes and links of the tree. */
 async function writeInto(
   store: string,
   git: PrivateGit,
@@ -134,7 +134,7 @@ async function writeInto(
   }
 }
 
-/** Removes a path and the folders it leaves empty. */
+/** Removes a path, and the folders that are then empty. */
 function removePath(root: string, name: TreePath, mayReplace: MayReplace): BlockedReason | null {
   if (isBehindLink(root, name)) return null;
   const place = treePlace(root, name);
@@ -160,7 +160,7 @@ function removeEmptyFolders(root: string, name: TreePath): void {
   }
 }
 
-/** Leaves a repository in the work tree to itself; one that lost its files is filled afterwards. */
+/** Leaves a repository in the work tree as it is. One that has lost its files is filled later. */
 function placeRepository(root: string, name: TreePath, entry: TreeEntry): BlockedReason | null {
   const place = treePlace(root, name);
   const stats = lstatOf(place);
@@ -190,10 +190,7 @@ function placeFile(
   return null;
 }
 
-/**
- * A file that others could not read never comes back readable by them. No snapshot records that of a
- * deleted one, so its name decides.
- */
+/** Keeps a file unreadable by others if it was so before. For a deleted file no snapshot records this, so its name decides. */
 function keepPrivate(from: Buffer, mode: number): void {
   const stats = lstatSync(from);
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
@@ -205,7 +202,7 @@ function moveFile(folder: string, from: Buffer, to: Buffer): void {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
-    // The state folder is on another file system: copy beside the place, and rename there.
+    // The state folder is on another file system, so the file is copied next to its place and renamed there.
     const beside = besideName(to);
     writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
     try {
@@ -219,7 +216,7 @@ function moveFile(folder: string, from: Buffer, to: Buffer): void {
   }
 }
 
-/** After a power cut a file is the old one or the new one, and not an empty one. */
+/** Flushes a file to the disk, so that after a power cut there is the old file or the new one, and not an empty one. */
 function flush(place: Buffer): void {
   if (!lstatSync(place).isFile()) return;
   const file = openSync(place, 'r');
@@ -239,7 +236,10 @@ function copyEntry(from: Buffer, to: Buffer): void {
   }
 }
 
-/** Makes the folders that a path needs; replaces a link or a file in the way if it may go. */
+/**
+ * Makes the folders that a path needs, and replaces a link or a file in the way if `mayReplace` allows. Returns whether
+ * it could.
+ */
 function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
   if (!makeFolders(root, parentOf(name), mayReplace)) return false;

@@ -15,13 +15,13 @@ import { idOf } from '../tree-files.ts';
 import type { Blocked, BlockedReason } from './restore-files.ts';
 
 /*
- * A snapshot has a submodule only as the id of a commit. The files are in the submodule's repository,
- * which lies in `.git/modules` and therefore survives if the submodule's folder is deleted.
+ * A snapshot holds only the commit id of a submodule. The files are in the submodule's repository, which lies in
+ * `.git/modules` and therefore survives if the submodule's folder is deleted.
  */
 
 /**
- * Returns the submodules of a tree that have lost their files, with their commits: those that the plan
- * brings back, and those whose folder is empty although their repository is there and in use.
+ * Returns the submodules of a tree that have lost their files, with their commits: those that the plan restores, and
+ * those whose folder is empty although their repository exists and is in use.
  */
 export async function lostSubmodules(
   git: PrivateGit,
@@ -52,7 +52,7 @@ function isEmpty(git: PrivateGit, name: TreePath): boolean {
 /** Finds a submodule's own repository; null if there is none. */
 async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
   const name = (await submodulesIn(git.own, tree)).get(place);
-  // Git itself refuses such a name; it could lead out of the folder of the modules.
+  // Git itself refuses such a name, which could lead out of the folder of the modules.
   if (name === undefined || name.split('/').includes('..')) return null;
   const folder = path.join(git.repository.gitDir, 'modules', asText(name));
   return existsSync(path.join(folder, 'HEAD')) ? { name, folder } : null;
@@ -78,7 +78,7 @@ export async function fillSubmodules(
 
 async function fill(git: PrivateGit, module: string, name: TreePath, id: string): Promise<boolean> {
   const inModule = withPlaces(git.users, { GIT_DIR: module });
-  // Without its commit, git would ask the network.
+  // If this commit is missing, git would ask the network.
   if ((await objectType(inModule, id)) !== 'commit') return false;
   const settings = await withoutOwnFilters(module, inModule);
   if (settings === null) return false;

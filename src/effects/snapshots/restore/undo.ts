@@ -16,8 +16,8 @@ import { type Blocked, restoreFiles } from './restore-files.ts';
 import { fillSubmodules, lostSubmodules } from './submodules.ts';
 
 /*
- * An undo keeps the work tree as it is, as a snapshot that also names the tree that the undo leaves
- * behind. Only then it changes files. Cut off anywhere, the same undo finishes it:
+ * An undo first makes a snapshot of the work tree as it is, which also names the tree that the undo will leave. Only
+ * then does it change files. If it is cut off anywhere, the same undo called again finishes it:
  *
  *   plan ──► (a person agrees) ──► note ──► undo.<k>: the tree as it is, what goes, what is left ──► files ──► note gone
  */
@@ -34,28 +34,28 @@ export interface UndoRequest {
 export interface PreparedUndo {
   readonly span: UndoSpan;
   readonly plan: UndoPlan;
-  /** Paths that stay since the sandbox holds them. */
+  /** Paths that stay because the sandbox protects them. */
   readonly held: readonly TreePath[];
-  /** Paths that stay since git ignored them then: a person may have had them before. */
+  /** Paths that stay because git ignored them then, so a person may have had them before. */
   readonly ignored: ReadonlySet<TreePath>;
-  /** Submodules that lost their files, also those whose commit is the same. */
+  /** Submodules that lost their files, even if their commit is the same. */
   readonly submodules: ReadonlyMap<TreePath, string>;
   /** Paths that are in no snapshot: nothing is written over them. */
   readonly leftOut: KeptTree['leftOut'];
   /** Whether no file and no submodule would change. */
   readonly isNothing: boolean;
   /**
-   * Keeps the work tree as it is, as `undo.<k>`, together with the commits in `extra`. `about` writes the
-   * message. Rejects with a `GitError` if files have changed since the undo was prepared.
+   * Makes the snapshot `undo.<k>` of the work tree as it is, which also keeps the commits in `extra`. `about` returns
+   * the message. Rejects with a `GitError` if files have changed since the undo was prepared.
    */
   keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
   /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
   restore(): Promise<Blocked>;
-  /** Called once all is done, HEAD and the index included: nothing is left for the same undo to finish. */
+  /** Call this once all is done, even for HEAD and the index: nothing is then left for the same undo to finish. */
   end(blocked: Blocked): void;
 }
 
-/** Looks at the work tree and decides what an undo would do; changes no file of the user's. */
+/** Looks at the work tree and decides what an undo would do. Changes none of the user's files. */
 export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const { git, store, span, force, places } = request;
   const kept = await store.keepTree();
@@ -70,7 +70,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       if (notLeft?.has(name) !== false) changedBetween.add(name);
     }
   }
-  // What a redo takes away, an undo has brought.
+  // A redo removes only what an undo has restored.
   const added = span.isRedo ? [] : [...done].filter(([, { from }]) => from === null);
   const names = added.map(([name]) => name);
   const ignored = await ignoredThen(git, span.before, names);
@@ -116,13 +116,16 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
       ]);
     },
     end(blocked) {
-      // `--force`, or room for a file, may still change what stayed.
+      // The same undo may still change what stayed, with `--force` or once a path is free.
       if (plan.kept.length + blocked.size === 0) endUndo(git);
     },
   };
 }
 
-/** Writes what ralph had left, with what is about to be replaced, and what it leaves behind. */
+/**
+ * Writes two trees for the paths that the undo changes: one with what they hold now, and one with what the undo leaves
+ * there.
+ */
 async function writeTrees({ store, span }: UndoRequest, { restore, already }: UndoPlan) {
   const all = [...already, ...restore];
   const replaced = new Map(all.map(([name, { now }]) => [name, now]));
@@ -133,8 +136,8 @@ async function writeTrees({ store, span }: UndoRequest, { restore, already }: Un
 }
 
 /**
- * Returns when each path that is to be replaced, and each file where a folder is needed, was last written:
- * what somebody writes from now on is not in the snapshot.
+ * Returns the sign of each path that is to be replaced, and of each file where a folder is needed. A path whose sign
+ * has changed was written since, and the snapshot does not have its content.
  */
 function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<TreePath, string> {
   const signs = new Map<TreePath, string>();
@@ -149,7 +152,7 @@ function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<Tre
   return signs;
 }
 
-/** Whether a path is in the tree that was kept a moment ago: then it may be replaced. */
+/** Returns a function that says whether a path is in the tree that was just kept, so that it may be replaced. */
 async function keptPaths(git: PrivateGit, tree: string): Promise<(name: TreePath) => boolean> {
   const files = await listTree(git, tree);
   return (name) => files.has(name);
