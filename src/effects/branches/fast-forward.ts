@@ -47,7 +47,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
   if (refused === null) return null;
   const { why, inTheWay, isLocked } = refused;
   if (inTheWay.length > 0) return { kind: 'in-the-way', folder, paths: inTheWay };
-  // Without a tree, the index was in conflict or locked before, and git did not begin.
+  // `index` is null if the index was in conflict or locked; then git did not begin.
   const left = index === null || isLocked ? [] : await putBack(request, index, safely);
   return left.length === 0
     ? { kind: 'failed', why }

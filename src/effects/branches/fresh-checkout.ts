@@ -37,7 +37,7 @@ export interface FreshCheckoutRequest {
   readonly git: PrivateGit;
   /** The place that `checkoutFolder` returns: whatever is there is removed. */
   readonly folder: string;
-  /** The commit for HEAD in the checkout; null before the first one. */
+  /** The commit for HEAD in the checkout; null before the first commit. */
   readonly head: string | null;
   readonly tree: string;
   /** Entries that replace those of the tree; null removes a path. */
@@ -115,10 +115,7 @@ function markOf(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 12);
 }
 
-/**
- * Writes the files of a repository without calling git, so there are no templates, no hooks, and no settings except for
- * these.
- */
+/** Writes the files of a repository without calling git, so there are no templates, hooks or settings except for these. */
 async function makeRepository(
   folder: string,
   { git: { repository, anywhere }, head }: FreshCheckoutRequest,
@@ -178,10 +175,7 @@ function urlFrom(place: string, url: string): string {
   return isRelative ? path.resolve(asTreePath(place), url) : url;
 }
 
-/**
- * Returns a line for `objects/info/alternates`. Git would read a leading quotation mark as the beginning of a quoted
- * path, and `#` as that of a comment.
- */
+/** Returns a line for `objects/info/alternates`, in which a leading quotation mark or `#` has a meaning of its own. */
 export function alternate(objects: string): string {
   return /["\\\n]/.test(objects) ? quoted(objects) : objects;
 }

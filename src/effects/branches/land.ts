@@ -157,8 +157,8 @@ function shownStays(stays: Stays): Stays {
 }
 
 /**
- * Merges what a task has done since it last landed. Git cannot see what a squashed landing contained, so the same lines
- * would be in conflict with themselves.
+ * Merges what a task did since it landed. A squashed landing hides what it contained, so a plain merge would have
+ * conflicts.
  */
 async function mergeSince(
   earlier: string | null,

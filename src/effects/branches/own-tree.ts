@@ -96,7 +96,7 @@ async function freeNames(
   }
 }
 
-/** What identifies the start of a task to which a work tree belongs. */
+/** The task to which a work tree belongs, and when it was started. */
 export type TreeOwner = Pick<TaskState, 'task_id' | 'started_at'>;
 
 function ownerFile(gitDir: string): string {

@@ -217,7 +217,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       try {
         rmdirSync(parent);
       } catch {
-        // The work trees of tasks are in it.
+        // The folder also holds the work trees of tasks.
       }
     },
   };

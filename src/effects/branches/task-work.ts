@@ -52,10 +52,7 @@ export interface TaskWorkRequest {
 /** The limit for one call of git that reads a whole work tree, in ms. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/**
- * Finds what a task did, by a snapshot of its work tree, or by its newest snapshot if the work tree is gone. Rejects
- * with a `GitError`, or the system's error.
- */
+/** Finds what a task did, from its work tree, or else its newest snapshot. Rejects with a `GitError`, or the system's error. */
 export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork | LandingRefusal> {
   const { repository, git, branch, tree } = request;
   const tip = await resolveName(gitAt(git, repository.commonDir), refOf(branch));

@@ -99,10 +99,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/**
- * Returns git for one repository: even if that is broken, git does not use the one around it, and no setting leads to
- * files elsewhere.
- */
+/** Returns git for one repository. It uses no repository around a broken one, and no setting leads to files elsewhere. */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }
@@ -126,10 +123,7 @@ async function workInside(
   return null;
 }
 
-/**
- * Returns which commits would be lost in a repository inside the work tree; null for none. `going` are the folders that
- * are removed.
- */
+/** Returns which commits would be lost in an inner repository; null for none. `going` are the folders that are removed. */
 async function commitsInside(
   folder: string,
   name: string,
@@ -147,10 +141,7 @@ async function commitsInside(
     : `the work tree ${shown(name)} in it has commits that no branch has`;
 }
 
-/**
- * Returns which commits of submodules would be lost; null for none. The repositories of submodules are removed with the
- * work tree.
- */
+/** Returns which commits of submodules would be lost, whose repositories go with the work tree; null for none. */
 async function submoduleCommits(gitDir: string, git: Git): Promise<string | null> {
   for (const folder of repositoriesBelow(path.join(gitDir, 'modules'))) {
     const count = await countUnkept(onlyIn(gitAt(git, gitDir), folder), 'submodule');

@@ -20,7 +20,7 @@ interface ConfiguredRepository {
 
 interface ConfiguredRequest {
   readonly cwd: string;
-  /** The nearest folder with a `.git`. */
+  /** The nearest folder at or above `cwd` that has a `.git`. */
   readonly place: string;
   readonly git: Git;
   /** Lists the settings as the user would see them. */

@@ -4,7 +4,7 @@ import type { GitAnswer } from './call/git-command.ts';
 import { lockIn } from './git-locks.ts';
 import { asText } from './tree-path.ts';
 
-/** A step that git refused; `message` is half a sentence. */
+/** Says that git refused a step; `message` is half a sentence. */
 export class GitError extends Error {
   /** All that git said; '' if git said nothing, or if ralph itself refused the step. */
   readonly complaint: string;
@@ -16,8 +16,8 @@ export class GitError extends Error {
 }
 
 /**
- * Returns what git has printed, without the last line break. Throws a `GitError` that says `why`, or git's reason, if
- * git failed.
+ * Returns what git has printed, without the last line break. If git failed, throws a `GitError` with `why`, or git's
+ * reason.
  */
 export function outputOf(answer: GitAnswer, why?: string): string {
   if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);

@@ -40,10 +40,7 @@ export async function withoutOwnFilters(
   return overrideOwn(folder, git, FILTERS);
 }
 
-/**
- * Returns git in a folder whose repository's own filters are switched off. Rejects with a `GitError` if they cannot be
- * determined.
- */
+/** Returns git in a folder, with its repository's own filters switched off. Rejects with a `GitError` if they are unknown. */
 export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
   const settings = await withoutOwnFilters(folder, git);
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
@@ -51,8 +48,8 @@ export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Gi
 }
 
 /**
- * Returns settings that switch the repository's own filters off, and its own merge drivers, which then leave a conflict.
- * Rejects with a `GitError`.
+ * Returns settings that switch off the repository's own filters, and its own merge drivers, so that merges leave a
+ * conflict. Rejects with a `GitError`.
  */
 export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
   const settings = await overrideOwn(folder, git, `${FILTERS}|${MERGE_DRIVERS}`);
@@ -81,15 +78,15 @@ async function overrideOwn(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  // An empty value switches a filter off, also as a required one. A merge driver is replaced by a command that
+  // An empty value switches a filter off, and makes it optional. A merge driver is replaced by a command that
   // fails.
   const instead = (name: string): string => (name.startsWith('merge.') ? 'false' : '');
   return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead(name) }));
 }
 
 /**
- * Returns the names of the filters that the configuration gives one of these steps, such as `clean|process`. Without
- * such a step, git converts nothing.
+ * Returns the names of the filters that define one of these steps, such as `clean|process`. Without one, git converts
+ * nothing.
  */
 export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
@@ -111,7 +108,7 @@ export async function underFilters(
   return new Map([...attributes].filter(([, filter]) => filters.has(filter)));
 }
 
-/** Returns those of the paths in a folder whose filter is defined only by the repository. */
+/** Returns those of the paths in a folder whose filter only the repository itself defines. */
 export async function underOwnFilters(
   git: Git,
   folder: string,
@@ -161,7 +158,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** Whether there is an entry. A dangling link counts, since git accepts it as HEAD; so does an error. */
+/** Whether something is at this path. A dangling link counts, since git accepts it as HEAD, and so does an error. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

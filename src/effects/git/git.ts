@@ -46,10 +46,7 @@ export function withTree(git: Git, folder: string): Git {
   return withPlaces(git, { GIT_WORK_TREE: folder });
 }
 
-/**
- * Returns the same git, which calls `unanswered` for each command that was killed because it took too long or seemed to
- * hang.
- */
+/** Returns the same git, which calls `unanswered` for each command that was killed for taking too long or seeming to hang. */
 export function hearing(git: Git, unanswered: (command: string) => void): Git {
   return makeGit(async (args, extras) => {
     const answer = await askGit(git, args, extras);

@@ -25,10 +25,7 @@ export function settingOf(listed: ListedSettings, wanted: string): string | null
   return readSettings(listed, 1).findLast(({ name }) => name === wanted)?.value ?? null;
 }
 
-/**
- * Returns the path that a setting names, with `~` replaced by the home folder. Null if it is not set, and undefined if
- * only git can resolve the path.
- */
+/** Returns the path in a setting, with `~` replaced. Null if it is not set, and undefined if only git can resolve it. */
 export function pathOf(
   listed: ListedSettings,
   wanted: string,

@@ -23,10 +23,7 @@ export function asEntry({ mode, id, name }: IndexEntry): readonly [TreePath, Tre
 export interface StagedEntry extends IndexEntry {
   /** `0`, or a side of a conflict: `1` to `3`. */
   readonly stage: string;
-  /**
-   * With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; lower case if it is assumed
-   * unchanged.
-   */
+  /** With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; lower case if assumed unchanged. */
   readonly tag: string;
 }
 
@@ -125,10 +122,7 @@ export function readTree(output: string): {
   return { files, folders };
 }
 
-/**
- * Reads `--raw` of `diff-tree` and `diff-index`, made without renames. With `-t` a path that changed between file and
- * folder comes twice.
- */
+/** Reads `--raw` of diffs made without renames. With `-t` a path that changed between file and folder comes twice. */
 export function* readRaw(
   output: string,
 ): Iterable<readonly [TreePath, { readonly from: TreeEntry; readonly to: TreeEntry }]> {

@@ -48,7 +48,7 @@ export interface PrivateGitRequest {
   readonly runId?: string | undefined;
   /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: nothing converts a byte. */
   readonly attributes?: string;
-  /** For one call of git. */
+  /** The limit for one call of git. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }

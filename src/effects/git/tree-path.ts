@@ -28,7 +28,7 @@ export function isPlainFolder(place: Buffer): boolean {
   return lstatOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
 }
 
-/** Returns the path, with one character per byte, that this text names. */
+/** Encodes a text as a path with one character per byte. */
 export function asTreePath(text: string): TreePath {
   return Buffer.from(text).toString('latin1');
 }

@@ -8,7 +8,7 @@ export interface CleanCheckoutRequest<T> {
   readonly git: PrivateGit;
   /** Absolute path of the checkout. */
   readonly folder: string;
-  /** The commit for HEAD in the checkout; null before the first one. */
+  /** The commit for HEAD in the checkout; null before the first commit. */
   readonly head: string | null;
   readonly tree: string;
   /** The folder that checks run in, relative to the root of the work tree, or empty. */

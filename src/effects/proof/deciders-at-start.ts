@@ -19,10 +19,7 @@ export interface DecidersAtStart {
   readonly ignored: IgnoredDeciders | null;
 }
 
-/**
- * Records what decides the checks now. `env` is the environment of the checks. Never rejects because something cannot
- * be read.
- */
+/** Records what decides the checks now. `env` is that of the checks. Never rejects because something cannot be read. */
 export async function takeDeciders(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
@@ -38,10 +35,7 @@ export async function takeDeciders(
   };
 }
 
-/**
- * Adds the checks that a resume has named. What was recorded at the start stays, and the rest counts as recorded at the
- * start.
- */
+/** Adds the checks that a resume has named. What was recorded at the start stays; the rest is recorded as it is now. */
 export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { folder } = atStart;
   const known = new Set(folder.scripts.map(({ file, name }) => `${file} ${name}`));

@@ -17,8 +17,8 @@ import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 /** What decided what the checks of a folder say, to be stored as JSON. */
 export interface FolderDeciders {
   /**
-   * SHA-256 in hex, by the path relative to the folder; for a link, its target. Empty for a missing file, null for an
-   * unreadable one.
+   * SHA-256 in hex, by the path in the folder; for a link, its target. Empty for a missing file, null for an unreadable
+   * one.
    */
   readonly files: Readonly<Record<string, string | null>>;
   readonly scripts: readonly {
@@ -42,10 +42,7 @@ export interface FolderOfChecks {
 const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
 const PACKAGE_MAX_BYTES = MB;
 
-/**
- * Records what checks run, or, with `atStart`, the present state of the files that they ran at the start. Never rejects
- * because something cannot be read.
- */
+/** Records what checks run, or the present state of the files in `atStart`. Never rejects because something cannot be read. */
 export async function markDeciders(
   { cwd, checks, isOwn }: FolderOfChecks,
   atStart: FolderDeciders | null = null,

@@ -44,10 +44,7 @@ export interface OldExamRequest<T> {
   readonly check: (place: CheckPlace) => Promise<T>;
 }
 
-/**
- * Runs the checks in the old exam, and removes it afterwards. Rejects with a `GitError` or the system's error if the
- * exam cannot be made.
- */
+/** Runs the checks in the old exam, then removes it. Rejects with a `GitError` or the system's error if it cannot be made. */
 export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
   const { git, folder, head, claimed, undone, below, check } = request;
   const changes = undone;
@@ -57,7 +54,8 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
     try {
       return await check(placeIn(checkout, below));
     } finally {
-      // Checks may have written build output through a link, made from other files than those of the work tree.
+      // Checks may have written build output through a link, from other files than the work tree's. It has to
+      // be built again.
       if (linked.length > 0) touchAll(git.repository.root, [...undone.keys()]);
     }
   } finally {
@@ -74,7 +72,7 @@ async function bringIgnored(
   const here = gitAt(git.anywhere, root);
   const isBelow = (name: TreePath): boolean => name !== './';
   const tree = await listTree(git, claimed);
-  // These are too large for a snapshot, or the user keeps them out of it.
+  // Untracked files that are too large for a snapshot, or that the user keeps out of it.
   const leftOut = (await filesThatAre(here, 'untracked'))
     .filter(isBelow)
     .filter((name) => !tree.has(name));
@@ -102,10 +100,7 @@ async function bringIgnored(
   return copies.linked;
 }
 
-/**
- * Makes the parent folder of a file or folder. Returns false if something is at the place, or if the place is outside
- * the exam.
- */
+/** Makes the parent folder of a place. Returns false if something is at the place, or if it would be outside the exam. */
 function makeRoom(place: string, root: string): boolean {
   try {
     mkdirSync(path.dirname(place), { recursive: true });
@@ -120,7 +115,7 @@ function makeRoom(place: string, root: string): boolean {
   }
 }
 
-/** Sets the times of files to now, so that the next build uses them again. */
+/** Sets the times of files to now, so that the next build does not reuse what was made from them. */
 function touchAll(root: string, names: readonly TreePath[]): void {
   const now = new Date();
   for (const name of names) {

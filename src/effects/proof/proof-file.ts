@@ -53,8 +53,8 @@ export function readProof(folder: string, seal: Seal, run: Run): ReadProof | nul
 }
 
 /**
- * Returns the failures at the start of a completed task, which may fail again; null if it has no proof that this user's
- * ralph wrote. Never throws.
+ * Returns the failures at a completed task's start, which may recur; null without a proof by this user's ralph. Never
+ * throws.
  */
 export function provenFailures(
   folder: string,

@@ -41,7 +41,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;
-    // A file that again is as it was at the start is what the check has to compare with.
+    // If a file is again as at the start, the check compares with the right content.
     if (from === null || first === null || to === first) continue;
     const isCompared = deciders.has(path) || isDeciderName(path) || isTestName(path);
     if (!isCompared) others.push(path);

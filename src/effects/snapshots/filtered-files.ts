@@ -29,8 +29,8 @@ export interface FilteredFiles {
   /** Finds out which entries of the user's index are under filters. */
   findAmong(entries: Iterable<IndexEntry>): Promise<void>;
   /**
-   * Finds out which of the files under filters are unchanged; with `isBefore` no agent has worked yet. Resolves to the
-   * paths whose entries were replaced.
+   * Finds out which of these files are unchanged; `isBefore`: no agent has worked yet. Resolves to the paths of
+   * replaced entries.
    */
   update(
     addEntries: (entries: readonly IndexEntry[]) => Promise<void>,
@@ -129,7 +129,7 @@ async function withoutUnshared(
 ): Promise<readonly Filtered[]> {
   const isOfStore = ({ filter }: Filtered): boolean => filter === LFS;
   if (git.shared === undefined || !filtered.some(isOfStore)) return filtered;
-  // This rejects if the commit of the origin is gone, since then there is nothing to compare with.
+  // If the shared commit is gone, nothing can be compared, and all files count as shared.
   const changed = new Set(await stagedSince(git.users, git.shared));
   return filtered.filter((file) => !isOfStore(file) || !changed.has(file.name));
 }

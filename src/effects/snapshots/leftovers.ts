@@ -45,7 +45,7 @@ function removeBeside(folder: string): void {
   rmSync(note, { force: true });
 }
 
-/** The end of the name of such a file. */
+/** Matches the names that `besideName` returns. */
 const BESIDE = /\.ralph-\d+\.tmp$/;
 
 export function besideName(place: Buffer): Buffer {

@@ -52,7 +52,7 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const now = await readHead(git.users);
   const to: Head = { commit: kept.head, branch: base.branch };
   const tip = to.branch === null ? null : await branchAt(git, to.branch);
-  // In a submodule, git names the folder of the repository instead of that of the files.
+  // For a branch checked out in a submodule, git names the repository's folder instead of that of the files.
   const here = ['', repository.root, repository.gitDir];
   if (tip !== null && !here.includes(tip.checkedOutIn)) {
     return refused(`${to.branch} is checked out in ${tip.checkedOutIn}`);

@@ -92,10 +92,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
   let submodules: ReadonlySet<TreePath> = new Set();
 
-  /**
-   * Fills the index from the newest snapshot, unless the index is still as ralph left it. Resolves to whether a
-   * snapshot was read.
-   */
+  /** Fills the index from the newest snapshot, unless it still is as ralph left it. Resolves to whether a snapshot was read. */
   const restore = async (newestTree: string | null): Promise<boolean> => {
     rmSync(`${own}.lock`, { force: true });
     if (ownSign !== null && timeOf(own) === ownSign) return false;
@@ -125,7 +122,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     if (sign === userSign && git.shared === shared) return [];
     shared = git.shared;
     const [listed, included, known] = await Promise.all([
-      // Files are kept even if the user's index cannot be read.
+      // Snapshots are made even if the user's index cannot be read.
       indexEntries(git.users).catch(() => null),
       pathspecs.length === 0 ? null : indexNames(git.users, pathspecs).catch(() => []),
       existsSync(own) ? indexNames(git.own) : [],
@@ -267,10 +264,7 @@ function eachOf<Made>(
   };
 }
 
-/**
- * Returns the names of entries as a set that is built only when it is first asked: most repositories have no large
- * files and no open secrets.
- */
+/** Returns the names of entries as a set that is built when it is first needed: only for large files and untracked secrets. */
 function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   let names: ReadonlySet<TreePath> | null = null;
   return {

@@ -18,7 +18,7 @@ export interface KeptState {
   readonly index: string | null;
 }
 
-/** Reads a snapshot and its first parents. Rejects with a `GitError`. */
+/** Reads what a snapshot keeps from its commit and its parents. Rejects with a `GitError`. */
 export async function readSnapshot(git: PrivateGit, commit: string): Promise<KeptState> {
   const read = async (ids: readonly string[]) => {
     const commits = await readCommits(git.own, ids);

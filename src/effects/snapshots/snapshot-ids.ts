@@ -45,8 +45,8 @@ export interface IdsPlace {
 }
 
 /**
- * Opens the ids of a task. A new task has none. If the file is missing or damaged there are none either, and the start
- * of the task is unknown.
+ * Opens the ids of a task. A new task has none. If the file is missing or damaged, there are none either, and it is
+ * unknown what was there before the agent began.
  */
 export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
   const stored = storedSnapshotIds(folder);

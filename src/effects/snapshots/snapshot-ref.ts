@@ -13,8 +13,8 @@ export interface RefPlace {
 }
 
 /**
- * Creates a ref under the first free name, and returns the name. An existing ref is never moved once the task has a
- * snapshot. Rejects with a `GitError`.
+ * Creates a ref under the first free name, and returns that. Moves no ref once a task has snapshots. Rejects with a
+ * `GitError`.
  */
 export async function createRef(
   { git, ids }: RefPlace,

@@ -67,10 +67,7 @@ export interface SnapshotStore {
   readonly head: Head | null;
   /** Whether HEAD or the user's index may have changed since the tree was kept last. */
   hasMoved(): boolean;
-  /**
-   * HEAD as in the newest snapshot; null if this process has neither made that snapshot nor found that nothing has
-   * changed since.
-   */
+  /** HEAD as in the newest snapshot; null unless this process has made that, or has found that nothing has changed since. */
   readonly keptHead: Head | null;
   /**
    * Writes the work tree to git's objects. With `only`, takes just these paths from it, and all others as they were

@@ -6,7 +6,7 @@ import { lacks, readObjects, requireObjects, treesOf } from '../git/questions/ve
 import type { TreePath } from '../git/tree-path.ts';
 
 /**
- * Lists the files of a tree or a commit: mode and id by path. Rejects with a `GitError` if git fails, or an object is
+ * Lists the files of a tree or commit: mode and id by path. Rejects with a `GitError` if git fails, or if an object is
  * not what its id says.
  */
 export async function listTree(
@@ -26,7 +26,7 @@ export async function requireTree(git: PrivateGit, treeOrCommit: string): Promis
 }
 
 /**
- * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `GitError` if one is missing or
+ * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `GitError` if an object is missing or
  * is not what its id says.
  */
 export async function readEntries(

@@ -14,10 +14,7 @@ import type { TreePath } from '../git/tree-path.ts';
 import { indexOf } from './filtered-restore.ts';
 import { idOf, listTree } from './tree-files.ts';
 
-/**
- * Compares two trees or commits. Rejects with a `GitError` if git fails, for example because one of them is gone, or is
- * not what its id says.
- */
+/** Compares two trees or commits. Rejects with a `GitError`, for example if one is gone, or is not what its id says. */
 export async function compareTrees(
   git: PrivateGit,
   from: string,

@@ -21,9 +21,8 @@ const READ_AT_MOST_IN_ALL = 32 * 1024 * 1024;
 const AT_A_TIME = 200;
 
 /**
- * Takes the current fingerprints of the named files. Does not read files again that have not changed
- * since `earlier`. Works synchronously in small batches, because a promise for each of 100,000
- * untracked files would take seconds.
+ * Takes the current fingerprints of the named files. Does not read files again that have not changed since `earlier`.
+ * Works synchronously in small batches, because a promise for each of 100,000 untracked files would take seconds.
  */
 export async function markDirtyFiles(
   root: string,
@@ -96,8 +95,8 @@ function markDirtyFile(
 }
 
 /**
- * Returns the fingerprint of a repository inside the work tree. HEAD and its reflog show commits;
- * `inner-repositories.ts` compares the files.
+ * Returns the fingerprint of an inner repository: HEAD and its reflog, which show commits. For its files see
+ * `inner-repositories.ts`.
  */
 function markRepository(folder: Buffer): DirtyFile {
   // A folder whose name is not UTF-8 is not found by this path.

@@ -7,10 +7,7 @@ import { monotonicMs } from '../time/monotonic.ts';
 /** The fingerprint of a regular file. */
 export interface FileMark {
   readonly size: number;
-  /**
-   * Change time in ms, for comparison only. Empty if the file was so new that it could change again within
-   * the same clock step.
-   */
+  /** Change time in ms, for comparison only. Empty if the file was so new that it could change again in the same clock step. */
   readonly changedAt: string;
   /** Null if the file could not be read. */
   readonly sha256: string | null;
@@ -115,9 +112,8 @@ export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
 }
 
 /**
- * Returns the current fingerprint of a regular file; null for anything else. Returns `earlier` itself if
- * its change time is still the same: the kernel updates the change time on every write, and no program can
- * set it back.
+ * Returns the current fingerprint of a regular file; null for anything else. Returns `earlier` itself if its change
+ * time is still the same: the kernel updates the change time on every write, and no program can set it back.
  */
 export async function markFile(file: string, earlier?: FileMark): Promise<FileMark | null> {
   const stats = statsOf(file);

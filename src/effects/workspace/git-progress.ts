@@ -41,10 +41,7 @@ export interface GitChange {
   readonly filesChanged: number;
   /** Absolute path of the file, if only one has changed. */
   readonly onlyFile?: string;
-  /**
-   * The paths of all changed files, relative to the root of the work tree, if they are few; absent if they were not
-   * asked for.
-   */
+  /** The paths of all changed files from the root of the work tree, if they are few; absent if they were not asked for. */
   readonly names?: readonly string[];
   /** Lines that changed in text files; absent if only whole files were compared. */
   readonly lines?: { readonly added: number; readonly removed: number };
@@ -81,10 +78,7 @@ const IN_ALL_TIMEOUT_MS = 10_000;
 /** After this many timeouts in a row no more snapshots are taken, since each would take as long. */
 const SLOW_LOOKS_AT_MOST = 2;
 
-/**
- * Detects progress in the work tree that contains `cwd`, if there is one, and in the repositories inside it. No method
- * rejects.
- */
+/** Detects progress in the work tree that contains `cwd`, if any, and in the repositories inside it. No method rejects. */
 export function createGitProgress(
   request: GitProgressRequest,
   inner: InnerRepositories = createInnerRepositories(request),

@@ -28,10 +28,7 @@ export interface TreeFiles {
   readonly dirty: DirtyFiles;
 }
 
-/**
- * Takes a snapshot of the repository; null if git fails. Does not read files again that have not
- * changed since `earlier`.
- */
+/** Takes a snapshot of the repository; null if git fails. Does not read files again that have not changed since `earlier`. */
 export async function readView(
   { root, pathspecs }: WorkTree,
   earlier: DirtyFiles | null,

@@ -21,8 +21,8 @@ import { countPlan } from './plan-count.ts';
  */
 export interface KeptBaseline extends Baseline {
   /**
-   * The request for the baseline. Null for a task that a program stores through ralph's library, which notes only the
-   * file in the done folder.
+   * The request for the baseline. Null for a task that a program stores through ralph's library, whose baseline has
+   * only `done`.
    */
   readonly taken: {
     readonly cwd: string;

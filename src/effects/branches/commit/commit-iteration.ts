@@ -66,7 +66,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const done = tree.again ? await doneBefore(request, span, head) : null;
   if (done !== null && head.commit !== null) {
     const { staged } = await stage(git, head.commit, done.keys());
-    // A file that is as in the commit is the iteration's, even if a hook wrote it after the iteration was kept.
+    // A file that equals the committed one counts as the iteration's work, even if a hook wrote it later.
     const rewritten = [...done.keys()].filter((name) => !staged.has(name));
     for (const name of rewritten) left.delete(name);
     await stage(git, head.commit, []);
@@ -110,7 +110,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;
   if (!isOwn) return end(HEAD_MOVED, { newBranch });
   const changes = await changesOf(git, head.commit, after.commit);
-  // Looked for before the user's index is updated, because that takes time.
+  // This comes before the update of the user's index, which takes time in which others may write.
   const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
   await followCommit(git, { changes, committed: files }, patience);
   return end(committed(after.commit, branch, changes.size), { newBranch, rewritten });
@@ -122,13 +122,13 @@ function notCommitted(why: string): Settlement {
 
 const HEAD_MOVED = notCommitted('HEAD moved meanwhile');
 
-/** Returns HEAD as it was when the iteration was kept. */
+/** Returns HEAD as it was at the iteration's newest snapshot. */
 async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> {
   const newest = timeline.snapshots.at(-1);
   if (store.keptHead !== null || newest === undefined) {
     return store.keptHead ?? { branch: null, commit: null };
   }
-  // An earlier process kept the iteration.
+  // An earlier process made that snapshot.
   return { branch: newest.branch, commit: (await readSnapshot(git, newest.commit)).head };
 }
 

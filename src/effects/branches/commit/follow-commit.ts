@@ -13,7 +13,7 @@ import { keepLag, NO_LAG, readLag } from './index-lag.ts';
 /** What a commit changed. */
 export interface NewCommit {
   readonly changes: TreeDifference;
-  /** The paths that ralph put into it; a hook may have added others. */
+  /** The paths that ralph put into the commit; a hook may have added others. */
   readonly committed: ReadonlySet<TreePath>;
 }
 

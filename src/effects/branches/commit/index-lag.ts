@@ -9,8 +9,8 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 
 /**
- * What the user's index lacks of commits because it was locked: for each path, the entry at the time of the commit, and
- * the one that it should have.
+ * What the user's index lacks because it was locked during a commit: for each path, the entry that the index had then,
+ * and the entry that it should have.
  */
 export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
 

@@ -33,10 +33,7 @@ export async function protectedBranches(
 /** The highest number that is tried after a taken name. */
 const MOST_NAMES = 1_000;
 
-/**
- * Makes a branch for the task where HEAD is, and puts HEAD on it. Changes neither the index nor the work tree. Resolves
- * to its name; null if git refuses.
- */
+/** Makes a branch for the task and puts HEAD on it; index and files stay. Resolves to its name; null if git refuses. */
 async function enterOwnBranch(
   git: PrivateGit,
   taskId: string,

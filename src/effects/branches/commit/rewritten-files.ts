@@ -17,10 +17,7 @@ export function instantOf(file: string): number {
   return lstatSync(file).ctimeMs;
 }
 
-/**
- * Returns which of the files that a commit changes were written since an instant, are gone by now, or differ in the
- * commit from what was kept before.
- */
+/** Returns the files of a commit that were written since an instant, are gone, or differ from what was kept before. */
 export function rewrittenIn(
   { repository }: PrivateGit,
   instant: number,

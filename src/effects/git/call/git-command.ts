@@ -40,14 +40,14 @@ export interface GitCommand extends GitExtras {
   readonly asUser?: boolean;
   /** Puts git and what it runs into the sandbox. */
   readonly confine?: Confine;
-  /** Takes standard output piece by piece, however long it is; the answer then has none. */
+  /** Receives standard output piece by piece, however long it is; the answer then has none. */
   readonly onOutput?: ((chunk: Buffer) => void) | undefined;
   readonly waitsFor?: WaitsFor | undefined;
 }
 
 /** The outcome of one call of git. */
 export interface GitAnswer {
-  /** Null if it was not started, was killed, or took too long. */
+  /** Null if git was not started, was killed, or took too long. */
   readonly exitCode: number | null;
   /** Standard output as latin1, which keeps every byte of file names. */
   readonly output: string;
@@ -178,10 +178,7 @@ const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/**
- * Calls `giveUp` if this process exits; returns a function that cancels this. All calls share one listener, since node
- * warns of many.
- */
+/** Calls `giveUp` if this process exits; returns a function that cancels this. One listener serves all: node warns of many. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);
@@ -208,7 +205,7 @@ function placed({ args, cwd, env, runId, settings, places, asUser }: GitCommand)
   };
 }
 
-/** Returns null for the few errors that `spawn` throws; it reports most errors by an event. */
+/** Starts a process. Returns null for the few errors that `spawn` throws; it reports most errors by an event. */
 function start({ file, args, cwd, env }: PlacedCommand, hasInput: boolean): ChildProcess | null {
   try {
     return spawn(file, [...args], {

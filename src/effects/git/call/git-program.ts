@@ -72,7 +72,7 @@ export function gitEnvironment(
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
-    // By a ref, the agent could have git read another object in place of the one that is asked for.
+    // With a ref that replaces objects, the agent could pass off one object as another.
     GIT_NO_REPLACE_OBJECTS: '1',
     // For versions of git before GIT_NO_LAZY_FETCH. A setting would not be enough: the repository can allow a
     // single protocol, and that overrides a setting for all protocols.
@@ -80,14 +80,11 @@ export function gitEnvironment(
   };
 }
 
-/**
- * Variables that bind git to one repository or index, or to one way to read paths. A hook that started ralph sets some
- * of them.
- */
+/** Variables that bind git to one repository, index or way to read paths. A hook that started ralph sets some of them. */
 const BOUND =
   /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
 
-/** Variables of another ralph that started this one, and of a terminal at which nobody may sit. */
+/** Variables that tell of an outer ralph which started this one, or of a terminal at which nobody may be. */
 const OF_THE_LOOP =
   /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
 

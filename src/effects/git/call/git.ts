@@ -8,7 +8,7 @@ export interface CallExtras extends GitExtras {
   readonly cwd?: string;
   /** Where git finds its repository, index and objects. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>>;
-  /** Takes standard output piece by piece, however long it is; the answer then has none. */
+  /** Receives standard output piece by piece, however long it is; the answer then has none. */
   readonly onOutput?: (chunk: Buffer) => void;
 }
 
@@ -16,10 +16,7 @@ type Call = (args: readonly string[], extras: CallExtras) => Promise<GitAnswer>;
 
 const CALL = Symbol('call of git');
 
-/**
- * Git in one folder, with its environment and its limits. Any code may hold a `Git` and pass it on; only the code in
- * `effects/git` calls it.
- */
+/** Git in one folder, with its environment and limits. Any code may hold it; only the code in `effects/git` calls it. */
 export interface Git {
   readonly [CALL]: Call;
 }

@@ -32,11 +32,11 @@ interface GitCall {
 export interface QuietTimes {
   /** How long a call may be quiet, in ms. */
   readonly quietMs?: number;
-  /** How long it may be quiet after another call was quiet for too long, in ms. */
+  /** How long a call may be quiet after another one was quiet for too long, in ms. */
   readonly waryQuietMs?: number;
   /**
-   * How long it may be quiet once the run is ending, in ms. Also the whole time for a call that begins when the run
-   * should have ended.
+   * How long a call may be quiet once the run is ending, in ms. A call that begins when the run should have ended gets
+   * only this time in all.
    */
   readonly lastQuietMs?: number;
 }
@@ -48,10 +48,7 @@ export function subcommandOf(args: readonly string[]): string {
   return args[at] ?? '';
 }
 
-/**
- * Watches a call that has begun, by the limits of the run that makes it. The returned function ends the watch, and is
- * told whether git has answered.
- */
+/** Watches a call by the limits of its run. The returned function ends the watch, and is told whether git has answered. */
 export function beginCall(call: GitCall): (hasAnswered: boolean) => void {
   return (here.getStore() ?? ofNoRun).begin(call);
 }

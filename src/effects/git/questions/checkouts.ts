@@ -23,19 +23,13 @@ export async function quit(git: Git, operation: string): Promise<void> {
   outputOf(await askGit(git, [operation, '--quit']));
 }
 
-/**
- * Makes the files and the index those of a commit, and removes all other files, even ignored ones. Rejects with a
- * `GitError`.
- */
+/** Makes the files and the index those of a commit, and removes all others, even ignored ones. Rejects with a `GitError`. */
 export async function becomeCommit(git: Git, commit: string): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet', commit]));
   outputOf(await askGit(git, ['clean', '-ffdxq']));
 }
 
-/**
- * Overrides the configuration. Git is quiet because it would die in the middle if it printed anything after ralph was
- * killed.
- */
+/** Overrides the configuration. Quiet, since git would die in the middle if it printed anything after ralph was killed. */
 const MERGE = [
   ...['merge', '--quiet', '--no-edit', '--no-stat', '--no-autostash'],
   ...['--no-gpg-sign', '--no-verify-signatures'],
@@ -97,10 +91,7 @@ export async function workTrees(git: Git): Promise<readonly ListedTree[]> {
     });
 }
 
-/**
- * Adds a work tree to the repository, and a folder that holds only its `.git`: on a branch, or with HEAD detached at a
- * commit. Rejects with a `GitError`.
- */
+/** Adds a work tree, with only a `.git` in its folder, on a branch or with a detached HEAD. Rejects with a `GitError`. */
 export async function addWorkTree(
   git: Git,
   place: string,

@@ -8,7 +8,7 @@ import { asText } from '../tree-path.ts';
 
 /** The outcome of a step in which git may run programs of the user's. */
 export interface UsersStep {
-  /** Null if it was not started, was killed, or took too long. */
+  /** Null if git was not started, was killed, or took too long. */
   readonly exitCode: number | null;
   /** All that git and these programs said, for people. */
   readonly said: string;

@@ -5,15 +5,12 @@ import { GitError, outputOf } from '../git-error.ts';
 import { readNames } from '../listings.ts';
 import type { TreePath } from '../tree-path.ts';
 
-/** Whether one commit is the other, or was made before it. */
+/** Whether a commit is the commit `of`, or one of its ancestors. */
 export async function isAncestor(git: Git, commit: string, of: string): Promise<boolean> {
   return (await askGit(git, ['merge-base', '--is-ancestor', commit, of])).exitCode === 0;
 }
 
-/**
- * Counts the commits that lead up to `tips` but not to `without`. Tips that are missing are ignored. Resolves to null
- * if git fails.
- */
+/** Counts the commits that lead up to `tips` but not to `without`. Ignores missing ones. Resolves to null if git fails. */
 export async function countCommits(
   git: Git,
   tips: Iterable<string>,
@@ -87,10 +84,7 @@ export async function commitsOfTask(
   return outputOrNull(await askGit(git, args))?.match(/^.+$/gm) ?? [];
 }
 
-/**
- * Returns the newest commit for a task on the line of first parents that `from` does not have; null if there is none,
- * or git fails.
- */
+/** Returns the newest commit for a task on the line of first parents after `from`; null if there is none, or git fails. */
 export async function newestOfTask(
   git: Git,
   taskId: string,

@@ -21,10 +21,7 @@ export async function indexNames(
   return readNames(outputOf(await askGit(git, ['ls-files', '-z', ...pathspecs])));
 }
 
-/**
- * Lists the entries of an index with their flags, or those at some paths, as `readStaged` does. Rejects with a
- * `GitError` that says `why`, or git's reason.
- */
+/** Lists the entries of an index, or those at some paths, with flags. Rejects with a `GitError`: `why`, or git's reason. */
 export async function indexEntries(
   git: Git,
   names: readonly TreePath[] = [],
@@ -46,10 +43,7 @@ export interface ListedChange {
   readonly isTracked: boolean;
 }
 
-/**
- * Lists what was changed, removed or added in the work tree and is not ignored; a path may come twice. Rejects with a
- * `GitError`.
- */
+/** Lists what was changed, removed or added in the work tree and is not ignored, some twice. Rejects with a `GitError`. */
 export async function listWorkTree(
   git: Git,
   pathspecs: Pathspecs,
@@ -84,10 +78,7 @@ export async function readIntoIndex(git: Git, tree: string | null, why?: string)
 /** Git keeps a part of a split index in a second file, which would be left behind when ralph removes an index of its own. */
 const WHOLE = ['-c', 'core.splitIndex=false'];
 
-/**
- * Fills an index from a tree or commit, and then, at some paths, from the work tree. File times that the index knows
- * are kept. Rejects with a `GitError`.
- */
+/** Fills an index from a tree, and at some paths from the work tree; keeps known file times. Rejects with a `GitError`. */
 export async function stagePaths(
   git: Git,
   tree: string | null,
@@ -101,10 +92,7 @@ export async function stagePaths(
   outputOf(added, why.adding);
 }
 
-/**
- * Moves the index and the files from one tree to another, and keeps other changes. Resolves to whether git could: not
- * if a changed file is in the way.
- */
+/** Moves the index and the files from one tree to another. Resolves to whether git did: not if a changed file is in the way. */
 export async function switchTrees(git: Git, from: string, to: string): Promise<boolean> {
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
@@ -114,10 +102,7 @@ export async function refreshIndex(git: Git): Promise<void> {
   await askGit(git, ['update-index', '-q', '--refresh']);
 }
 
-/**
- * Sets entries of an index, and removes paths whose entry is null. Rejects with a `GitError` that says `why`, or git's
- * reason.
- */
+/** Sets entries of an index; null removes a path. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function setEntries(
   git: Git,
   repository: Pick<Repository, 'hash'>,
@@ -143,10 +128,7 @@ export async function updatePaths(git: Git, names: readonly TreePath[]): Promise
   await updateIndex(git, [], names);
 }
 
-/**
- * Sets one entry of an index, or removes the path if it is null. Rejects with a `GitError`, for example if a folder has
- * this name.
- */
+/** Sets one entry of an index; null removes it. Rejects with a `GitError`, for example if a folder has this name. */
 export async function setEntry(git: Git, name: string, entry: TreeEntry): Promise<void> {
   const change =
     entry === null

@@ -35,10 +35,7 @@ const INCOMPLETE =
 const DAMAGED =
   /bad object|is corrupt|object file .* is empty|reference broken|did not send all necessary objects|not a git repository/i;
 
-/**
- * Whether a complaint about a fetch may be about damage in the repository that fetches. A damaged origin causes the
- * same words.
- */
+/** Whether a complaint about a fetch may mean damage in the repository that fetches. A damaged origin has the same words. */
 export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
 }

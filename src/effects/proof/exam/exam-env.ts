@@ -17,7 +17,8 @@ export function envInExam(
 ): NodeJS.ProcessEnv {
   const { root, folder } = places;
   const home = env.HOME ?? '';
-  // If the home folder is a work tree or in one, all of the user's other files are there, too.
+  // If the home folder is a work tree or in one, the paths of all the user's files look like paths of the work
+  // tree.
   const isHomeThere = home === root || isInside(root, realPath(home));
   const isMapped = (name: string): boolean =>
     !isHomeThere && name !== 'HOME' && !name.startsWith('RALPH');

@@ -5,10 +5,7 @@ import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dir
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
-/**
- * Returns sentences about what a person should know of a kept tree. Leaves out the sentences in `said`, and adds the
- * others to it.
- */
+/** Returns sentences that a person should read about a kept tree, except for those in `said`. Adds them to `said`. */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,

@@ -4,10 +4,7 @@ import { deleteRefs } from '../../git/questions/refs.ts';
 import type { SnapshotIds } from '../snapshot-ids.ts';
 import { listSnapshots } from '../snapshot-list.ts';
 
-/**
- * Removes snapshots of a task that has ended. Keeps the newest 200, every tenth of the older ones, and those that an
- * undo needs.
- */
+/** Removes snapshots of a task that has ended, except for the newest 200, every tenth older one, and what an undo needs. */
 export async function thinSnapshots(git: PrivateGit, ids: SnapshotIds): Promise<void> {
   const timeline = await listSnapshots(git.own, ids.all);
   const names = new Set(thinnedOut(timeline));

@@ -208,10 +208,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     touched = null;
   };
 
-  /**
-   * Whether the newest snapshot is that of an undo. It holds the tree from before the undo, and says nothing about
-   * later changes.
-   */
+  /** Whether the newest snapshot is that of an undo. It holds the tree from before the undo, not what came later. */
   const isAfterUndo = (): boolean => readSnapshotName(store.newest?.name ?? '')?.kind === 'undo';
 
   /** Makes a snapshot under the first free name, unless nothing differs from the newest one. */

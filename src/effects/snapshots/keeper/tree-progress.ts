@@ -101,8 +101,8 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
 }
 
 /**
- * Returns a text that changes whenever HEAD or any branch may have moved, without starting git: the agent may commit
- * to another branch than it has checked out.
+ * Returns a text that changes if HEAD or any branch may have moved. An agent may commit to a branch that is not checked
+ * out.
  */
 function branchSign(repository: Repository): string {
   const { commonDir } = repository;

@@ -64,8 +64,8 @@ export type BlockedReason =
 const SUBMODULE = /^160000 /;
 
 /**
- * Restores paths of the work tree. Resolves to those that could not be restored; each fails only by itself. Rejects
- * with a `GitError` if git fails before anything was changed.
+ * Restores paths of the work tree. Resolves to those that could not be restored; one failure costs only one path.
+ * Rejects with a `GitError` if git fails before anything was changed.
  */
 export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest): Promise<Blocked> {
   const { root } = git.repository;
@@ -236,10 +236,7 @@ function copyEntry(from: Buffer, to: Buffer): void {
   }
 }
 
-/**
- * Makes the folders that a path needs, and replaces a link or a file in the way if `mayReplace` allows. Returns whether
- * it could.
- */
+/** Makes the folders that a path needs, in place of a link or file if `mayReplace` allows. Returns whether it could. */
 function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
   if (!makeFolders(root, parentOf(name), mayReplace)) return false;

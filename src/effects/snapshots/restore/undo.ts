@@ -36,7 +36,7 @@ export interface PreparedUndo {
   readonly plan: UndoPlan;
   /** Paths that stay because the sandbox protects them. */
   readonly held: readonly TreePath[];
-  /** Paths that stay because git ignored them then, so a person may have had them before. */
+  /** Paths that stay because git ignored them before the undone work: a person may have had them then. */
   readonly ignored: ReadonlySet<TreePath>;
   /** Submodules that lost their files, even if their commit is the same. */
   readonly submodules: ReadonlyMap<TreePath, string>;
@@ -122,10 +122,7 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   };
 }
 
-/**
- * Writes two trees for the paths that the undo changes: one with what they hold now, and one with what the undo leaves
- * there.
- */
+/** Writes two trees for the paths that the undo changes: one with what they hold now, one with what the undo leaves there. */
 async function writeTrees({ store, span }: UndoRequest, { restore, already }: UndoPlan) {
   const all = [...already, ...restore];
   const replaced = new Map(all.map(([name, { now }]) => [name, now]));
