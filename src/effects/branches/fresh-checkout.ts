@@ -169,7 +169,7 @@ async function remotesOf({ root, commonDir }: Repository, git: Git) {
   return hasOrigin ? remotes : [...remotes, { name: 'origin', url: asTreePath(place) }];
 }
 
-/** Returns a URL that is right from elsewhere, too: a relative path becomes absolute. */
+/** Returns a URL that also works from another folder: a relative path becomes absolute. */
 function urlFrom(place: string, url: string): string {
   const isRelative = !path.isAbsolute(url) && !/^[^/]*:/.test(url);
   return isRelative ? path.resolve(asTreePath(place), url) : url;

@@ -87,7 +87,7 @@ export async function land(request: LandRequest): Promise<Landing> {
     if ('kind' in added) return refused(added);
     return await landFrom(scratch, added, target, request);
   } finally {
-    // The next landing removes what is left.
+    // If this fails, the next landing removes the work tree.
     await scratch.remove().catch(() => {});
   }
 }

@@ -59,7 +59,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
   if (user !== null) {
     const who = `task '${user.taskId}' of the vault ${user.vault}`;
-    // That task might take back or commit what has landed here as if that were its own.
+    // The task that works there might take back or commit what lands here as if it were its own.
     return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   if (gitDir === null) return { kind: 'failed', why: `git cannot open ${checkout.path}` };

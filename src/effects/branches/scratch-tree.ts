@@ -94,7 +94,7 @@ export interface ScratchTree {
 export interface AddedWork {
   readonly tree: string;
   readonly stays: Stays;
-  /** The same tree with what stays added, as git would commit it, as far as that is known; null if nothing can be added. */
+  /** `tree` with what stays added, as git would commit it, as far as that is known; null if nothing can be added. */
   readonly left: { readonly tree: string; readonly names: ReadonlySet<TreePath> } | null;
 }
 

@@ -45,7 +45,7 @@ export async function ignoredLeftBehind(
   const missing = needed.filter((name) => !existsSync(path.join(root, name)));
   if (missing.length === 0) return [];
   const { ignored, others } = await namesByIgnored(gitAt(git, origin), missing);
-  // A rule may name a folder, or everything in it.
+  // An ignore rule may name a folder, or everything in it.
   const [isIgnored, isOther] = [ignored, others].map((found) => new Set(found.map(rootOf)));
   return missing.filter((name) => isIgnored?.has(name) && !isOther?.has(name)).slice(0, MOST_NAMED);
 }

@@ -53,7 +53,7 @@ export interface PrivateGitRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** These have the highest precedence, so no `.gitattributes` can bring a conversion back. */
+/** The attributes with the highest precedence, so no `.gitattributes` can bring a conversion back. */
 const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
 /**

@@ -233,9 +233,9 @@ interface ScriptQuestion {
 }
 
 /**
- * Returns the scripts that checks run and that have changed, with their lines of the start. A new script is the task's
- * own work, since no check could run it before. It still counts if it runs around a script of the start, or if its
- * `package.json` hides one further up.
+ * Returns the scripts that checks run and that have changed, with their lines as they were at the start. A new script
+ * is the task's own work, since no check could run it before. It still counts if it runs around a script of the start,
+ * or if its `package.json` hides one further up.
  */
 function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
   const { name: file, was, is, all, packagesAtStart } = question;

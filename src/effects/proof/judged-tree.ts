@@ -84,7 +84,7 @@ export async function lookIn(
     const entry = tree.get(name);
     const content = entry === undefined ? undefined : contents.get(entry);
     if (content !== undefined) return { kind: 'file', lines: linesIn(content) };
-    // What is outside the tree is unknown.
+    // Nothing is known about a path outside the tree.
     const isOther = entry !== undefined || /^(?:\/|\.\.(?:\/|$)|$)/.test(name);
     return { kind: isOther || isFolder(tree, name) ? 'other' : 'nothing' };
   };

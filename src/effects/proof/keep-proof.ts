@@ -22,8 +22,8 @@ export interface ProofToKeep {
 }
 
 /**
- * Writes the proof of a completed task beside its state. Should an earlier process have written it already, the same is
- * written again. Rejects if git or the system fails.
+ * Writes the proof of a completed task beside its state. If an earlier process has written it already, writes the same
+ * again. Rejects if git or the system fails.
  */
 export async function keepProof(request: ProofToKeep): Promise<void> {
   const { git, cwd, commands, seal, state } = request;

@@ -59,7 +59,7 @@ async function committedTreeOf(
     const different = headTree === null ? null : await compareTrees(git, headTree, tree);
     const isDifferent = (name: TreePath): boolean => different?.has(name) ?? true;
     const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
-    // These files hold the rules, so they are needed even if HEAD has them.
+    // These files decide the conversion of all others, so they are needed even if HEAD has them.
     const rules = [...entries.keys()].filter((name) => /(?:^|\/)\.gitattributes$/.test(name));
     await readIntoIndex(written, tree, WHY);
     await writeSome(written, new Set([...plain, ...rules]), { why: WHY });

@@ -18,7 +18,7 @@ import { readEntries, sizesOf } from '../snapshots/tree-files.ts';
 export const LONGEST_READ = 256 * KB;
 /** The longest chain of files, such as Makefiles and scripts, that is followed. */
 const MOST_ROUNDS = 8;
-/** How many places are looked at. Many are guesses: a name with an ending that no file has. */
+/** How many places are looked at, at most. Many are guesses: a name with an ending that no file has. */
 const MOST_PLACES = 20_000;
 
 /** Reads files. The text is empty for a file that is not text or is too long, and null for a missing file. */

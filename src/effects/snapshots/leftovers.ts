@@ -17,7 +17,7 @@ export function removeLeftovers({ folder, repository }: PrivateGit, refs: string
     }
   }
   removeBeside(folder);
-  // Without this name, the folder would be git's own, with git's own locks.
+  // With an empty `refs`, this would remove git's own locks.
   if (refs !== '') removeLocks(path.join(repository.commonDir, refs));
 }
 

@@ -25,7 +25,7 @@ export async function isMovedByOthers(
     earlier = head;
   }
   if (earlier === null || !(await isOwnStep(git, taskId, earlier, now))) return true;
-  // That branch may have got commits while HEAD was on another one.
+  // The branch to go back to may have got commits while HEAD was on another one.
   const back: Head = { commit: tip, branch: to.branch };
   return (
     to.branch !== null && to.branch !== now.branch && !(await isOwnStep(git, taskId, to, back))

@@ -143,7 +143,7 @@ export function createGitProgress(
     async inAll(base, hurry) {
       if (base === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
       const tooLate = AbortSignal.timeout(IN_ALL_TIMEOUT_MS);
-      // A request to stop aborts the signal of the request and must not prevent the summary, so `hurry` is used here.
+      // A stop of the run aborts `signal`, but must not prevent the summary, so `hurry` is used here.
       const limits = { timeoutMs: IN_ALL_TIMEOUT_MS, signal: AbortSignal.any([hurry, tooLate]) };
       const inTime = gitIn(request.cwd, { env, runId, ...limits });
       const now = await viewBy(inTime);

@@ -167,7 +167,8 @@ async function withNewPatterns(
     const matches = keepsAll || fresh.protected[file] !== undefined;
     if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
   }
-  // A file outside the folder would fail the next resume if no pattern reaches out of the folder any more.
+  // Once no pattern reaches out of the folder, files outside it are dropped: they would make the next resume
+  // fail.
   const reachesOut = request.globs.some(reachesOutside);
   const stillWatched = Object.fromEntries(
     Object.entries(placed.watched).filter(([file]) => reachesOut || isInside(request.cwd, file)),

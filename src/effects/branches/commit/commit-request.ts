@@ -22,7 +22,7 @@ export interface CommitRequest {
   readonly setup: GitSetup;
   /** Git as the user would run it, for calls that start no program. */
   readonly asUser: Git;
-  /** The same for calls that may start programs that the agent has written: hooks, filters, and the signing program. */
+  /** Git as the user would run it, for calls that may start programs of the agent's: hooks, filters, the signing program. */
   readonly withPrograms: Git;
   /** Waits for locks of git. */
   readonly patience: Patience;

@@ -113,7 +113,7 @@ export async function pathsOfTask(
 const UNKEPT = {
   /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],
-  /** The same for a submodule, whose HEAD may be detached. */
+  /** For a submodule that is removed with all its refs, and whose HEAD may be detached. */
   submodule: ['HEAD', '--all', '--not', '--remotes'],
   /** For an additional work tree: only its HEAD is removed. */
   'work tree': ['HEAD', '--not', '--branches', '--tags', '--remotes'],

@@ -108,7 +108,7 @@ export async function makeRef(
   throw new GitError(reasonOf(answer), complaint);
 }
 
-/** As the old value of a ref, it means that the ref must not be there. */
+/** As the old value of a ref, this means that the ref must not exist. */
 const NO_COMMIT = '';
 
 /** How a ref moves. */
