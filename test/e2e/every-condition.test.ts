@@ -21,7 +21,7 @@ const EXAMPLES: Readonly<Record<Evidence['kind'], Example>> = {
   promise: {
     flags: ['--promise', 'ALL GREEN'],
     done: { text: 'Done.\n\nALL GREEN' },
-    shown: "the promise 'ALL GREEN' is stated",
+    shown: 'done when the agent states ALL GREEN',
   },
   'file-moved': {
     flags: ['--watch-file', 'task.md'],
@@ -36,17 +36,17 @@ const EXAMPLES: Readonly<Record<Evidence['kind'], Example>> = {
   until: {
     flags: ['--until', 'test -e proof'],
     done: { text: 'Made.', shell: 'touch proof' },
-    shown: "--until 'test -e proof'",
+    shown: "done when the command 'test -e proof' succeeds",
   },
   'plan-file': {
     flags: ['--plan-file', 'plan.md'],
     done: { text: 'Ticked.', shell: 'echo "- [x] all" > plan.md' },
-    shown: "--plan-file 'plan.md'",
+    shown: "done when every box in 'plan.md' is ticked",
   },
   signal: {
     flags: ['--signal', 'NOTHING LEFT'],
     done: { text: 'Looked.\n\nNOTHING LEFT' },
-    shown: "--signal 'NOTHING LEFT'",
+    shown: "done when the agent states 'NOTHING LEFT' in two iterations in a row",
   },
 };
 const ROWS = Object.entries(EXAMPLES);

@@ -231,8 +231,6 @@ describe('completion', () => {
   );
 
   test.for<[string, WrittenSettings]>([
-    ['--watch-glob', { watchGlob: ['a', ' '] }],
-    ['--watch-file', { watchFile: '' }],
     ['--watch-existing', { watchExisting: true }],
     ['--done-folder', { doneFolder: 'out' }],
   ])('%s is refused where it has no sense', async ([flag, written]) => {
