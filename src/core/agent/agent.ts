@@ -129,8 +129,8 @@ interface AgentSandbox {
 }
 
 /**
- * The names that an agent writes in its folders while it works. Everything else in the folders is protected, since
- * the user's settings can name any file there as a program.
+ * The files and folders that an agent writes in its own folders while it works. All else there is protected, since
+ * the user's settings can make any file there a program to run.
  */
 interface AgentState {
   readonly names: readonly string[];

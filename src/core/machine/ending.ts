@@ -127,7 +127,7 @@ export function stoppedBy(by: StopCause): End {
   return end('stopped', `stopped:${by}`);
 }
 
-/** Ends a task whose claim has passed everything but the judge, which gave no verdict. */
+/** Ends a task whose work has passed its checks, but on which the judge gave no verdict. */
 export function endUndecided({ stopRequested }: LoopState, { verdict, trouble }: JudgeAnswer): End {
   const why = oneLine(verdict.why ?? 'there is no verdict', 600);
   const error = `the work has passed its checks, and was not judged: ${why}`;

@@ -64,7 +64,7 @@ export function unittest(tally: TestTally): Runner {
 /** Matches the error of a target that does not compile, or that ends in the middle of its tests. */
 const CARGO_BROKEN = /^error: could not compile `|^ {2}process didn't exit successfully: /;
 
-/** Reads cargo, which prints a summary for each binary, and one for the examples in comments. */
+/** Reads the output of `cargo test`: one summary for each binary, and one for doc tests. */
 export function cargo(tally: TestTally): Runner {
   let isListing = false;
   return {

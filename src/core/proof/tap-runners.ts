@@ -43,7 +43,7 @@ class TapDocument {
     this.unnamed += 1;
   }
 
-  /** Adds the counts of the document to a tally. Returns false without a plan, since it is not TAP then. */
+  /** Adds the counts to a tally. Returns false for what is not TAP: no plan, or none of the planned tests. */
   addTo(tally: TestTally): boolean {
     if (this.planned === null || (this.points === 0 && this.planned > 0)) return false;
     const { pass } = tally;

@@ -14,7 +14,7 @@ import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
  * only by their names are not searched for, since nothing says which files belong to the task.
  */
 
-/** What decided what the checks of a folder say, to be stored as JSON. */
+/** What the results of a folder's checks depend on; stored as JSON. */
 export interface FolderDeciders {
   /**
    * SHA-256 in hex, by the path in the folder; for a link, its target. Empty for a missing file, null for an unreadable

@@ -173,8 +173,8 @@ function foldersIn(folder: string): RunFolder {
 }
 
 /**
- * Returns the folder to which an entry leads; null if this user's ralph cannot have made it. The folder is removed once
- * its ralph is dead, so other users must not be able to choose it.
+ * Returns the run folder to which an entry leads; null if no process of this user can have made both. A run folder
+ * is removed once its process is dead, so no other user may be able to choose what is removed.
  */
 function folderAt(entry: string): RunFolder | null {
   const place = isOwn(entry, 'link') ? readlinkSync(entry) : entry;

@@ -109,7 +109,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   const { repository } = git;
   const index = createOwnIndex({ git, pathspecs });
   let { newest } = request;
-  /** Whether ralph's index or HEAD has something that is in no snapshot yet. */
+  /** Whether `keepTree` has found changes that are in no snapshot yet. */
   let isUnkept = false;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };

@@ -113,7 +113,7 @@ export function nothingToUndo({ taskId, iteration }: UndoPreview): string {
     : `nothing is left to take back of iteration ${iteration} of ${taskId} and all after it`;
 }
 
-/** Returns what an undo has done, and what it could not. */
+/** Describes what an undo or a redo did and did not do. */
 export function undoResult(preview: UndoPreview, blocked: readonly KeptPath[]): string {
   const { taskId, iteration, changes, kept } = preview;
   const count = changes.length - blocked.length;

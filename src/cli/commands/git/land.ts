@@ -125,7 +125,7 @@ function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions):
   ]);
 }
 
-/** Tells the task why it could not land, and continues it. Resolves to an exit code that is never 0. */
+/** Resumes a task and tells it why it did not land. Never resolves to 0, since nothing has landed. */
 async function continueTask(
   { state, standing }: FoundTask,
   why: LandingRefusal,

@@ -5,9 +5,9 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
- * Finds files that changed during a commit: a hook may format them, and a filter makes git store other content than the
- * work tree has. Both count as work of the iteration. Git is not needed: the times of the files, and what was kept of
- * them, show it.
+ * Finds files that changed during a commit: a hook may format them, and a filter may make git store other content than
+ * the work tree has. Such changes count as work of the iteration. No call of git is needed: the times of the files are
+ * compared with an instant, and the committed content with what was kept before.
  */
 
 /** Returns the current instant by the clock of the file system, which is coarser than the system's, in ms. */

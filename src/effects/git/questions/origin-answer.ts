@@ -27,7 +27,7 @@ export type PushEnd =
 const NO_REPOSITORY =
   /does not appear to be a git repository|repository '[^']*' not found|repository not found|repository does not exist|project you were looking for could not be found|repository not exported|authentication failed|could not read (?:username|password)|permission denied \(|permission to \S+ denied|not allowed to|returned error: 40[134]|dubious ownership/i;
 const NO_REF = /couldn't find remote ref|not our ref|unadvertised object|no such remote ref/i;
-/** What git says if the commit, or something that it needs, is not on this machine. */
+/** What git says if the commit to push, or an object in it, is missing or damaged. */
 const INCOMPLETE =
   /bad object|does not match any|unable to read|could not parse|missing (?:blob|tree|commit)|object .* is corrupt/i;
 

@@ -13,7 +13,7 @@ import { indexNames } from '../../git/questions/index-files.ts';
 import { pathsLike, settingsWithOrigins } from '../../git/questions/settings.ts';
 import { asText } from '../../git/tree-path.ts';
 
-/** The folders of git around and in a work folder. */
+/** The git folders in and around a work folder. */
 export interface GitFolders {
   readonly treeRoot: string;
   /** The main folder of the repository around the work folder; null if there is none. */

@@ -113,7 +113,7 @@ export interface TreeKeeper extends Snapshots {
 
 /** The limit for one call of git, in ms. The first snapshot of a large repository takes minutes. */
 const TIMEOUT_MS = 5 * 60_000;
-/** After this many failures in a row no more snapshots are tried, since each may take up to the limit. */
+/** After this many failures in a row no more snapshots are tried: each failure may take up to `TIMEOUT_MS`. */
 const FAILURES_AT_MOST = 5;
 
 /**
