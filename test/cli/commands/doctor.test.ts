@@ -271,6 +271,24 @@ describe('ralph doctor', () => {
       },
     );
 
+    test.for<[config: string, more: Record<string, string>, isItself: boolean]>([
+      ['claude_bin: y', { RALPH_CLAUDE_BIN: 'claude' }, true],
+      ['claude_bin: y', { RALPH_AGENT_COMMAND: 'sh' }, true],
+      ['agent: codex', { RALPH_AGENT: 'claude' }, true],
+      ['agent_command: x', { RALPH_AGENT: 'claude' }, true],
+      ['agent_command: x', { RALPH_AGENT: 'command' }, false],
+      ['claude_bin: y', { RALPH_AGENT: 'claude' }, false],
+    ])(
+      'looks at the agent that a variable chooses beside it: %j',
+      async ([config, more, isItself]) => {
+        const { vault, env } = await healthy();
+        await writeFile(join(vault, 'ralph.config.yaml'), `${config}\n`);
+        expect(await doctor({}, { ...env, ...more })).toBe(1);
+        expect(lines('ok').some((line) => line.includes('agent: '))).toBe(isItself);
+        expect(lines('warning').some((line) => line.includes('says which'))).toBe(!isItself);
+      },
+    );
+
     test('starts it once it is trusted, or named', async () => {
       const { home, vault, env } = await healthy();
       const file = join(vault, 'ralph.config.yaml');

@@ -5,7 +5,7 @@ import { examineSnapshots } from '../../../compose/git-commands/snapshot-facts.t
 import { sandboxRefusals } from '../../../compose/sandbox/sandbox-refusals.ts';
 import { AGENTS, type AgentName } from '../../../core/agent/agents/agents.ts';
 import type { DoctorFinding } from '../../../core/agent/finding.ts';
-import { layerOf } from '../../../core/settings/setting-source.ts';
+import { isGiven, layerOf } from '../../../core/settings/setting-source.ts';
 import { SETTINGS } from '../../../core/settings/settings.ts';
 import { agentsOf } from '../../../core/settings/settings-problems.ts';
 import { shownState } from '../../../core/task/shown-task.ts';
@@ -99,7 +99,7 @@ async function examine(
   const keyFile = settings.keyFile === null ? null : path.resolve(startDir, settings.keyFile);
   worksOn({ vault, stateDir, keyFlag: keyFlag(keyFile, env) }, isFound);
   const { untrusted } = collected;
-  const isOfAgent = untrusted?.powers.some(({ name }) => OF_AGENT.includes(name)) ?? false;
+  const isOfAgent = choosesAgent(collected);
   const agents: AgentFacts[] = [];
   for (const name of isOfAgent ? [] : agentsOf(collected)) {
     agents.push(await agentFacts(name, { ...collected, startDir }, cwd, env, signal));
@@ -142,8 +142,18 @@ async function examine(
   ];
 }
 
-/** The settings that say which program is the agent. */
-const OF_AGENT: readonly string[] = ['agent', 'agentBin', 'agentCommand'];
+/** Whether a configuration that nobody has trusted says which program is the agent, and no flag or variable does. */
+function choosesAgent(collected: CollectedSettings): boolean {
+  const { untrusted, sources } = collected;
+  const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
+  const taken: readonly string[] = agentsOf(collected).flatMap((name) => AGENTS[name].takes);
+  return (['agent', 'agentBin', 'agentCommand'] as const).some(
+    (name) =>
+      (untrusted?.powers.some((power) => power.name === name) ?? false) &&
+      !isGiven(sources[name]) &&
+      (!isChosen || taken.includes(name)),
+  );
+}
 
 /** Returns the plan of a run with these settings (and any prompt), or the problems that every such run has. */
 function plannedRun(
