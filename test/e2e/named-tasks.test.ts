@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeScene, type Scene } from '../helpers/scene.ts';
@@ -29,6 +29,19 @@ describe('a task is named', () => {
     expect(several.stderr).toMatch(/^\S+ nightly-2 {2}\w+ {2}What nightly-2 is about\.$/m);
     const none = await scene.ralph(['logs', 'do']);
     expect(none.stderr).toContain("there is no task 'do'");
+  });
+
+  test('and one whose state is a link is not there, nor meant', async () => {
+    const scene = await withTasks('t');
+    const states = join(scene.folder, '.ralph_state');
+    symlinkSync(join(states, 't.json'), join(states, 'linked.json'));
+    for (const command of ['status', 'diff', 'stop']) {
+      const { exitCode, stderr } = await scene.ralph([command, 'linked']);
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/there is no task 'linked' in \S+; check the id/),
+      });
+    }
   });
 
   test('without an id, as the newest by a command that only looks', async () => {

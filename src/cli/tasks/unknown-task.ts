@@ -4,7 +4,8 @@ import { TaskNotFoundError } from '../../task-errors.ts';
 
 /** Returns the error for an unknown task. It names the id that was probably meant. */
 export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError {
-  const ids = idsIn(stateDir);
+  // A state that is a link is no task.
+  const ids = idsIn(stateDir).filter((id) => id !== taskId);
   const near = ids.find((id) => taskId.length > 2 && id.startsWith(taskId)) ?? nearest(taskId, ids);
   return near === null
     ? new TaskNotFoundError(taskId, stateDir)
