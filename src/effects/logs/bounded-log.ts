@@ -23,8 +23,9 @@ export function logParts(file: string): readonly [log: string, older: string, ne
 
 /**
  * Opens a log in a folder for appending, readable only by its owner. Up to half the bound it is one plain file; what
- * follows is written to files beside it, which are joined to it at the end. Ignores write errors: a full disk must not
- * stop the loop, and saving the state reports the same error.
+ * follows is written to files beside it, which are joined to it at the end. Until then the output of earlier attempts
+ * stays where it is, so that this attempt begins at the same place. Ignores write errors: a full disk must not stop the
+ * loop, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const [file, older, newer] = logParts(`${folder.path}/${name}`);
@@ -76,11 +77,30 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
       done += part.length;
     }
   };
+  /** Removes the output of earlier attempts that follows the first half, as far as the tail needs its room. */
+  const makeRoom = (): void => {
+    const room = leftOut > 0 ? 0 : 2 * pieceBytes - olderSize - pieceSize;
+    const start = size - room;
+    const note = leftOutNote(leftOut + start - headBytes);
+    if (start <= headBytes + note.length) return;
+    folder.check();
+    withRegularFile(file, constants.O_RDWR | constants.O_NOFOLLOW, (descriptor) => {
+      let at = headBytes;
+      const put = (bytes: Uint8Array): void => {
+        writeAll(descriptor, bytes, at);
+        at += bytes.length;
+      };
+      put(note);
+      readPieces(descriptor, start, size, put);
+      ftruncateSync(descriptor, at);
+    });
+    leftOut = 0;
+  };
   const joinTail = (descriptor: number): void => {
     folder.check();
-    if (leftOut > 0) writeAll(descriptor, Buffer.from(`\n[ralph: ${leftOut} bytes left out]\n`));
+    if (leftOut > 0) writeAll(descriptor, leftOutNote(leftOut));
     for (const part of [older, newer]) {
-      eachPiece(part, 0, (bytes) => writeAll(descriptor, bytes));
+      eachPiece(part, (bytes) => writeAll(descriptor, bytes));
       removeFile(part);
     }
   };
@@ -91,21 +111,13 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     joinTail(log);
     size = fstatSync(log).size;
   });
-  const openedAt = size;
-  tryTo(() => {
-    if (log === null || size <= headBytes) return;
-    // An earlier attempt has already filled the first half: the log continues as if it had never been closed.
-    eachPiece(file, headBytes, writeTail);
-    ftruncateSync(log, headBytes);
-    size = headBytes;
-  });
 
   return {
-    openedAt,
+    openedAt: size,
     write(chunk) {
       tryTo(() => {
         if (log === null) return;
-        const head = chunk.subarray(0, headBytes - size);
+        const head = chunk.subarray(0, Math.max(0, headBytes - size));
         writeAll(log, head);
         size += head.length;
         if (head.length < chunk.length) writeTail(chunk.subarray(head.length));
@@ -113,24 +125,31 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     },
     close() {
       tryTo(() => {
-        if (log !== null) joinTail(log);
+        if (log === null) return;
+        makeRoom();
+        joinTail(log);
       });
       release();
     },
   };
 }
 
-/** Passes the content of a file from a position on to `use`, in pieces; nothing if the file is missing. */
-function eachPiece(file: string, start: number, use: (bytes: Buffer) => void): void {
+function leftOutNote(bytes: number): Buffer {
+  return Buffer.from(`\n[ralph: ${bytes} bytes left out]\n`);
+}
+
+/** Passes the content of a file to `use`, in pieces; nothing if the file is missing. */
+function eachPiece(file: string, use: (bytes: Buffer) => void): void {
   if (!isThere(file)) return;
   withRegularFile(file, constants.O_NOFOLLOW, (descriptor, size) =>
-    readPieces(descriptor, start, size, use),
+    readPieces(descriptor, 0, size, use),
   );
 }
 
-/** Writes every byte, because a single write may take fewer. */
-function writeAll(descriptor: number, bytes: Uint8Array): void {
+/** Writes every byte, since a single write may take fewer: at `position`, or at the place where the file stands. */
+function writeAll(descriptor: number, bytes: Uint8Array, position: number | null = null): void {
   for (let done = 0; done < bytes.length; ) {
-    done += writeSync(descriptor, bytes, done);
+    const at = position === null ? null : position + done;
+    done += writeSync(descriptor, bytes, done, bytes.length - done, at);
   }
 }

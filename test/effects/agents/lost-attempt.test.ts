@@ -66,7 +66,21 @@ describe('what a lost attempt has cost', () => {
     log.begin();
     expect(log.size()).toBe(from);
     expect(log.costFrom(from)).toBe(0);
-    expect(readFileSync(join(log.folder, `${LOG}.tail`), 'utf8')).toContain('total_cost_usd');
+    expect(readFileSync(join(log.folder, LOG), 'utf8')).toContain('total_cost_usd');
+  });
+
+  test.for([1_000, LIMIT])('is known behind a full log and %i bytes', async (bytes) => {
+    const log = await logOf();
+    const first = log.begin();
+    first.say(chatter(2 * LIMIT - 600));
+    first.close();
+    const from = log.size();
+    const second = log.begin();
+    second.say(chatter(bytes));
+    second.say(report(3));
+    expect(log.costFrom(from)).toBe(3);
+    second.close();
+    expect(log.size()).toBeLessThan(LIMIT + 100);
   });
 
   test('is known though an earlier attempt has filled the log', async () => {
