@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS } from '../helpers/patience.ts';
@@ -43,6 +43,22 @@ describe('ralph logs', () => {
     await scene.run(['--agent', 'command', '--agent-command', agent]);
     const { stdout } = await scene.ralph(['logs', 't']);
     expect(stdout).toBe('── iteration 1 ──\nFound {}.\nTASK_COMPLETE\n');
+  });
+
+  test('what a killed driver has left beside a full log is part of it', async () => {
+    const scene = await makeScene([WORKING, DONE]);
+    await scene.run();
+    const folder = join(scene.folder, '.ralph_state/history/t');
+    for (const stream of ['stdout', 'stderr']) {
+      const log = join(folder, `iteration-0002.${stream}.log`);
+      writeFileSync(log, 'head\n');
+      writeFileSync(`${log}.tail.old`, 'older\n');
+      writeFileSync(`${log}.tail`, 'newer\n');
+    }
+    const { stdout } = await scene.ralph(['logs', 't', '--iteration', '2']);
+    const all = 'head\nolder\nnewer\n';
+    expect(stdout).toBe(`── iteration 2 ──\n${all}stderr:\n${all}`);
+    expect((await scene.ralph(['logs', 't', '--iteration', '2', '--raw'])).stdout).toBe(all);
   });
 
   test('what is not there is one sentence and exit 1, or 2 where it is no number', async () => {

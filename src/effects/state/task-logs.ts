@@ -5,6 +5,7 @@ import { hasLiveDriver } from '../../core/task/shown-task.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
+import { logParts } from '../logs/bounded-log.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { type LogTail, openLogTail } from '../logs/log-tail.ts';
 import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
@@ -97,9 +98,8 @@ async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPie
     yield { kind: 'iteration', number };
     yield* readStdout(loop, number);
     yield { kind: 'stdout-end' };
-    const stderr = openIn(loop, transcriptNames(number).stderr);
-    if (stderr !== null) yield* piecesOf(stderr, 'stderr');
-    stderr?.close();
+    for (const part of logParts(transcriptNames(number).stderr))
+      yield* partOf(loop, part, 'stderr');
     yield { kind: 'stderr-end' };
     if (number === only) return;
     last = number;
@@ -114,9 +114,11 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
       const isEnd = loop.isOver() || iterationsIn(loop.folder()).some((each) => each > number);
       tail ??= openIn(loop, stdout);
       if (tail !== null) yield* piecesOf(tail, 'stdout');
-      if (isEnd) return;
+      if (isEnd) break;
       await pause(LOOK_MS);
     }
+    // An attempt that is under way, or whose driver was killed, has not joined its tail yet.
+    for (const part of logParts(stdout).slice(1)) yield* partOf(loop, part, 'stdout');
   } finally {
     tail?.close();
   }
@@ -125,6 +127,13 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
 /** Opens a log. Tries twice, since the folder may move between finding and opening the log. */
 function openIn(loop: Loop, name: string): LogTail | null {
   return openLogTail(path.join(loop.folder(), name)) ?? openLogTail(path.join(loop.folder(), name));
+}
+
+/** Yields what a part of a log holds; nothing if it is not there. */
+function* partOf(loop: Loop, name: string, kind: 'stdout' | 'stderr'): Generator<LogPiece> {
+  const part = openIn(loop, name);
+  if (part !== null) yield* piecesOf(part, kind);
+  part?.close();
 }
 
 function* piecesOf(tail: LogTail, kind: 'stdout' | 'stderr'): Generator<LogPiece> {
