@@ -9,7 +9,7 @@ import { pathsOfTask } from '../git/questions/history.ts';
 import { branchOfHead, resolveName } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
 import { findRepository, type Repository, refOf } from '../git/repository.ts';
-import type { TreePath } from '../git/tree-path.ts';
+import { asText, type TreePath } from '../git/tree-path.ts';
 import { underWayIn } from '../git/under-way.ts';
 import { NO_SNAPSHOT_IDS, type SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
@@ -71,7 +71,7 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
     return { kind: 'unfinished', folder: tree.path, what: `a ${operation}` };
   const head = await branchOfHead(gitAt(git, tree.path));
   if (tip === null || head !== refOf(branch)) {
-    const name = head === refOf(branch) ? null : (head?.replace(/^refs\/heads\//, '') ?? null);
+    const name = head === refOf(branch) ? null : asText(head ?? '').replace(refOf(''), '') || null;
     return { kind: 'other-branch', folder: tree.path, head: name };
   }
   return { tip, ...(await keepTree(request, tree.path)) };

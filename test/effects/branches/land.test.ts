@@ -703,10 +703,10 @@ describe('nothing changes', () => {
       why: { kind: 'unfinished', folder: task.folder, what: 'a merge' },
     });
     task.git('merge', '--abort');
-    task.git('checkout', '-q', '-b', 'elsewhere');
+    task.git('checkout', '-q', '-b', 'élsewhere');
     expect((await landTask(task)).end).toEqual({
       kind: 'refused',
-      why: { kind: 'other-branch', folder: task.folder, head: 'elsewhere' },
+      why: { kind: 'other-branch', folder: task.folder, head: 'élsewhere' },
     });
     // The agent has removed the branch as well.
     for (const gone of ['checkout -q --detach', 'symbolic-ref HEAD refs/heads/ralph/t']) {
