@@ -69,7 +69,10 @@ const MOST = 3;
 const JUDGED = ['event', 'status', 'exit_reason', 'exit_code', 'iterations_used', 'evidence'];
 
 /** What the last event says of the end of a task, as if its work tree were `/`. */
-function verdict(events: readonly object[], tree: string): Readonly<Record<string, unknown>> {
+function verdict(
+  events: readonly object[],
+  tree: string | RegExp,
+): Readonly<Record<string, unknown>> {
   const end = events.findLast((event) => 'exit_reason' in event) ?? {};
   const said = Object.entries(end).filter(([name]) => JUDGED.includes(name));
   return JSON.parse(JSON.stringify(Object.fromEntries(said)).replaceAll(tree, ''));
@@ -139,8 +142,8 @@ test('the verdicts after a takeover are those of a task that stayed on its host'
   const there: Record<string, unknown> = {};
   for (const name of NAMES) {
     const events = (await scene.queue.events(name, 0)).map(({ event }) => event);
-    const legs = join(scene.host(2).home, 'state', 'ralph-worker', 'legs');
-    there[name] = verdict(events, join(legs, `${name}.2`, 'tree'));
+    // A busy machine may lose the claim once more, so the number of the claim is not known.
+    there[name] = verdict(events, /(?<=")[^"]*\/ralph-worker\/legs\/[^/"]+\.\d+\/tree/g);
   }
   expect(there).toEqual(here);
   // So that the stories do not all end in the same way.
