@@ -12,7 +12,7 @@ export interface WorkerFacts {
   readonly version: string;
   readonly schema: number;
   readonly queues: readonly string[];
-  /** The only accounts whose tasks it claims; null for all. */
+  /** The only accounts whose tasks the worker claims; null for all. */
   readonly accounts: readonly string[] | null;
   readonly slots: number;
   /** Why the worker claims nothing at present, such as a full disk; null if it claims. */
@@ -32,7 +32,7 @@ export interface AccountFacts {
   /** Whether the account is paused until somebody resumes it. */
   readonly isHeld: boolean;
   readonly why: string | null;
-  /** How many tasks may run at a time; 0: any number. */
+  /** How many tasks of the account may run at a time; 0: any number. */
   readonly slots: number;
   readonly running: number;
   readonly waiting: number;
@@ -49,7 +49,7 @@ export interface QueueFacts {
   readonly oldestWaiting: string | null;
 }
 
-/** A task whose row was not written by this version of `ralph submit`. No other field of the row is used. */
+/** A task whose row does not have the form that `ralph submit` writes, so that no other field of the row is used. */
 export interface UnreadableTask {
   readonly taskId: string;
   readonly endedAt: string | null;
@@ -59,9 +59,9 @@ export interface UnreadableTask {
 export interface ResumedSettings {
   /** The task's `updated_at` when these settings were made: if it has changed since, the task is not resumed. */
   readonly since: string;
-  /** All settings of the task. Its checksum stays, so that a repeated submit still finds the task. */
+  /** All settings of the task. Its `content_sha256` stays, so that a repeated submit still finds the task. */
   readonly settings: FleetSpec['settings'];
-  /** The packed state of its checkpoint with a new time limit; null if that stays as it is. */
+  /** The packed state of the task's checkpoint with a new time limit; null if the checkpoint stays as it is. */
   readonly packed: Uint8Array | null;
 }
 

@@ -11,7 +11,7 @@ import { isObject } from '../../core/text/is-object.ts';
 import { FLEET_SCHEMA, type FleetSpec } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
-/** By default, a task of a fleet waits this long for a usage limit or an outage, since a parked task costs nothing. */
+/** By default, a fleet's task waits up to this long for a usage limit or an outage: while it is parked, it costs nothing. */
 const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** The fields that say where a task of a fleet works and who takes it; they are not among its settings. */
@@ -51,9 +51,9 @@ export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
 }
 
 /**
- * Returns the settings of a task as a layer, to plan a worker's run: every setting with its source, except those that
- * concern one machine, even if somebody wrote them into the database. The prompt is included; `base` is not, since the
- * worker checks it out itself.
+ * Returns the settings of a task as a layer (settings with their sources), to plan a worker's run. Those that concern
+ * one machine are left out, even if somebody wrote them into the database. The prompt is included; `base` is not, since
+ * the worker itself checks it out.
  */
 export function specSettings(spec: FleetSpec): Layer {
   const stored = submittedSettings().map((name) => [name, spec.settings[name]?.value]);

@@ -40,7 +40,7 @@ export interface FleetSpec {
  * is given by a service, such as the reset of a usage limit. The fleet stores only `until`.
  */
 export type Parking =
-  /** A usage limit, an outage, or a wait of the loop itself. `account`: no worker claims for its account until then. */
+  /** A usage limit, an outage, or the loop's own wait. If `account` is true, the task's account is paused until then. */
   | {
       readonly kind: 'wait';
       readonly until: string;
@@ -63,16 +63,16 @@ export interface FleetTaskFacts {
   readonly warning: string | null;
   /** How often the task was claimed: the number of the newest claim, called its fence. */
   readonly fence: number;
-  /** How many claims there were since an agent last came to its end, or an iteration was counted. */
+  /** How many claims did not end by parking since an agent last came to its end, or an iteration was counted. */
   readonly claims_without_iteration: number;
-  /** The hosts of the claims that are counted above. */
+  /** The hosts of the claims in `claims_without_iteration`. */
   readonly hosts: readonly string[];
   /** How often the task was parked since an iteration was last counted, or somebody resumed it. */
   readonly parks_without_iteration: number;
   /** The worker that runs the task now; null if none does. */
   readonly worker: string | null;
   readonly host: string | null;
-  /** What the task waits for; null if it runs, is queued, or has ended. */
+  /** What the task waits for; null if it was not parked, runs or has ended. */
   readonly parked: Parking | null;
   /** Whether `ralph pause` holds the task until `ralph resume`. */
   readonly paused: boolean;
@@ -83,7 +83,7 @@ export interface FleetTaskFacts {
   readonly base_commit: string | null;
   /** The commit to which the task last moved its branch; null if it never did. */
   readonly branch_commit: string | null;
-  /** The commit of the result, and the ref that has it; null before the end. */
+  /** The commit of the result, and the ref that has it; null before the task is completed. */
   readonly result_commit: string | null;
   readonly result_ref: string | null;
   /** The text of the newest note for a person; null if there is none. */

@@ -48,7 +48,7 @@ export type FleetWarning =
     }
   | { readonly kind: 'versions'; readonly versions: readonly string[] }
   | { readonly kind: 'waits-long'; readonly queue: string; readonly forMs: number }
-  /** No worker claims for the account; `until` is null if that lasts until somebody resumes the account. */
+  /** No worker claims for the account; `until` is null if the pause lasts until somebody resumes the account. */
   | {
       readonly kind: 'account-paused';
       readonly account: string;

@@ -14,7 +14,7 @@ import { isSandboxed, type WorkerPolicy } from './worker-policy.ts';
 
 /**
  * Returns why a worker must not run a task, as one sentence with the policy's key and the value that breaks it; null if
- * it may. Also refuses tasks that no worker takes, since one may have come to the database without `ralph submit`.
+ * the worker may. Also refuses what no policy allows: a task may have come to the database without `ralph submit`.
  */
 export function judgeByPolicy(spec: FleetSpec, policy: WorkerPolicy): string | null {
   if (!isFleetSpec(spec)) return 'The task in the database was not written by ralph submit.';

@@ -7,9 +7,9 @@ import type { Parking } from './fleet-task.ts';
 interface ParkingFacts {
   /** The current instant in ISO form; for an approval by the database's clock, by which the request expires. */
   readonly now: string;
-  /** Whether the approval that the task waited for is answered, so that it goes on. */
+  /** Whether the approval that the task waited for is answered, so that the task goes on. */
   readonly isAnswered: boolean;
-  /** When the approval expires in the fleet. Each resume renews that, but not the instant in the state. */
+  /** When the approval expires in the fleet. Each resume of the task renews this, but not the instant in its state. */
   readonly expiresAt?: string | null;
 }
 
@@ -38,8 +38,8 @@ const UNKNOWN_RESET_MS = 30 * 60_000;
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 
 /**
- * Returns the end of the rest of an account at its limit. `resetsAt` is when the service resets the limit; null if that
- * is unknown. Such an instant is used as it is, even if this host's clock is wrong.
+ * Returns the end of the rest of an account at its usage limit. `resetsAt` is when the service resets the limit; null if
+ * that is unknown. That instant is returned as it is unless it is past, very near or more than a week away.
  */
 export function restUntil(
   resetsAt: string | null,

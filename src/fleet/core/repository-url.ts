@@ -12,8 +12,8 @@ type Repository =
 const EXPECTED = 'a repository such as https://HOST/PATH, ssh://HOST/PATH or USER@HOST:PATH';
 
 /**
- * Returns why no worker clones from this address, whatever its policy; null if nothing is wrong. It is half a sentence
- * without the address, which may hold a password.
+ * Returns why no worker clones from this address, whatever its policy; null if nothing is wrong. The text is half a
+ * sentence without the address, which may hold a password.
  */
 export function repositoryProblem(url: string): string | null {
   const read = repositoryOf(url);
@@ -72,7 +72,7 @@ function byScheme(scheme: string, rest: string): Repository | { readonly problem
   const slash = rest.indexOf('/');
   const host = slash === -1 ? rest : rest.slice(0, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
-  // Git decodes such characters only after the pattern was compared with the encoded address.
+  // Git would decode them only after ralph has compared the encoded address with the patterns.
   if (host.includes('%')) return { problem: 'must have no % in its user and host' };
   if (/%(?:2e|2f|5c|[01][\da-f]|7f)/i.test(path)) {
     return { problem: 'must not encode dots, slashes and control characters in its path' };

@@ -118,7 +118,7 @@ export function unstorableText(value: unknown, key = ''): string | null {
 
 /**
  * Whether `ralph submit` may have written a spec. A task with any other spec is only counted and named: its spec is not
- * shown, and leads to no file and no origin.
+ * shown, and not used to find a file or an origin.
  */
 export function isReadableSpec(spec: FleetSpec): boolean {
   return isFleetSpec(spec) && placeProblems(spec).length === 0;

@@ -5,12 +5,15 @@ import type { SqlRunner } from './load-engine.ts';
 import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
 
 /**
- * After a pause, claims for an account fail at random for at most this time, at first nearly all. So not all workers
- * run into a limit that still holds.
+ * For at most this time after an account's pause, claims of its tasks fail at random, at first nearly all. If its usage
+ * limit still holds, only a few workers run into it.
  */
 export const SPREAD = "interval '30 s'";
 
-/** Pauses an account until an instant of the database's clock. An earlier instant does not shorten its pause. */
+/**
+ * Pauses an account: until an instant of the database's clock, for some milliseconds, or until somebody resumes it. A
+ * pause that already lasts longer is not shortened.
+ */
 export async function pauseAccount(
   tx: SqlRunner,
   name: string,
@@ -36,7 +39,7 @@ export async function pauseAccount(
   );
 }
 
-/** Pauses an account, resumes it, which wakes the tasks that wait for it, or sets how many may run at a time. */
+/** Pauses or resumes an account, or sets how many of its tasks may run at a time. A resume wakes its parked tasks. */
 export async function changeAccount(
   database: Database,
   jobs: Jobs,
@@ -76,7 +79,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   );
   for (const row of rows) {
     await jobs.remove(tx, row, row.job);
-    // No job yet: `ralph resume` makes the job of a paused task.
+    // A paused task gets no job here: `ralph resume` makes it.
     const job = row.paused ? null : await jobs.add(tx, row, null);
     await tx.executeSql(
       'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',
@@ -85,7 +88,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   }
 }
 
-/** Returns the accounts that have open tasks, and those that a person has paused or given a limit. */
+/** Returns the accounts that have open tasks, and those that were ever paused or given a limit of running tasks. */
 export async function accountFacts(database: Database): Promise<readonly AccountFacts[]> {
   const rows = await database.rows(
     `with counted as (

@@ -14,7 +14,7 @@ interface ApprovalRow {
   readonly comment: string | null;
 }
 
-/** Returns the answer to the newest approval of a task; null without an answer, or if a checkpoint has taken it in. */
+/** Returns the answer to a task's newest approval request; null without one, or if a checkpoint has taken it in. */
 export async function latestAnswer(tx: SqlRunner, taskId: string): Promise<FleetAnswer | null> {
   const { rows } = await tx.executeSql(
     'select * from ralph.approval where task_id = $1 order by number desc limit 1',
@@ -24,7 +24,7 @@ export async function latestAnswer(tx: SqlRunner, taskId: string): Promise<Fleet
   return row === undefined || row.taken ? null : answerOf(row);
 }
 
-/** Returns the newest approval of each open task unless a checkpoint has taken in its answer, oldest first. */
+/** Returns each open task's newest approval request, oldest first, unless a checkpoint has taken in its answer. */
 export async function openApprovals(tx: SqlRunner): Promise<readonly FleetApprovalFacts[]> {
   const { rows } = await tx.executeSql(
     `select a.* from ralph.approval a join ralph.task t using (task_id)

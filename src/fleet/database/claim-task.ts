@@ -14,8 +14,8 @@ import {
 } from './task-rows.ts';
 
 /**
- * How many jobs one call tries. It tries another job after a leftover one, after a task whose row is locked, and after
- * a task whose account another worker has just filled.
+ * How many jobs one call of `claimNextTask` tries. It goes on to another job after a leftover, after a task whose row
+ * is locked, and after a task whose account has just been paused or has no free slot left.
  */
 const TRIES = 20;
 
@@ -26,10 +26,10 @@ const PUT_OFF = "interval '1 s'";
 type Tried =
   | { readonly kind: 'claimed'; readonly claim: FleetClaim }
   | { readonly kind: 'nothing' }
-  /** The job was removed: it was no task's, or its task now has a job in the queue of this worker's schema. */
+  /** The job was removed: it belonged to no task, or its task now has a job in the queue of this worker's schema. */
   | { readonly kind: 'leftover' };
 
-/** Thrown if no task of the account may be claimed now. The rollback undoes the fetch of the job. */
+/** Thrown if no task of this account may be claimed now. The rollback also undoes the fetch of the job. */
 class AccountClosed extends Undone {
   readonly account: string;
 
@@ -39,7 +39,7 @@ class AccountClosed extends Undone {
   }
 }
 
-/** Thrown if another transaction is changing the task. The rollback undoes the fetch of the job, so no lease begins. */
+/** Thrown if another transaction is changing the task. The rollback also undoes the fetch, so no lease begins. */
 class TaskBusy extends Undone {
   readonly job: string;
 
@@ -49,7 +49,7 @@ class TaskBusy extends Undone {
   }
 }
 
-/** Claims the next task, as `FleetQueue.claim` says. Without a beat, the claim holds for `leaseMs`. */
+/** Claims the next task, as `FleetQueue.claim` says. It holds for `leaseMs` unless the worker renews it. */
 export async function claimNextTask(
   database: Database,
   jobs: Jobs,
@@ -114,8 +114,8 @@ function namesFor({ queues, schema }: ClaimRequest): readonly string[] {
 }
 
 /**
- * Returns the pg-boss queue whose next job comes first; null if there is no job. This query is needed because pg-boss
- * fetches from one queue at a time, and a worker may take tasks of several queues and schemas.
+ * Returns the pg-boss queue whose next job comes first; null if no queue has a job. A single queue is returned
+ * unchecked. pg-boss cannot compare queues: it fetches from one at a time, and a worker may take tasks of several.
  */
 async function bestQueue(
   database: Database,
@@ -177,10 +177,13 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
   return { kind: 'claimed', claim };
 }
 
-/** The queue is compared, too: a job written by hand into another queue may have the id of a task's job. */
+/**
+ * SQL for an open, unpaused task whose own job is the given one. The queue is compared, too: a job written by hand into
+ * another queue may have the id of a task's job.
+ */
 const IS_ITS_JOB = `t.task_id = $1 and t.job = $2 and ${QUEUE_NAME} = $3 and t.ended_at is null and not t.paused`;
 
-/** Enters the claim in the row of the task; null if the job is not the task's, or if the row is locked. */
+/** Writes the claim into the task's row. Null if the job is not the task's own, or if the row is locked. */
 async function takeTask(
   tx: SqlRunner,
   name: string,
@@ -202,7 +205,7 @@ async function takeTask(
   return rows[0] ?? null;
 }
 
-/** Whether the job is the task's after all, so that its row is only locked by another transaction. */
+/** Whether the job is the task's own. If so, it could not be taken only because another transaction locks the row. */
 async function isItsJob(tx: SqlRunner, name: string, job: FetchedJob): Promise<boolean> {
   const { rows } = await tx.executeSql(`select 1 from ralph.task t where ${IS_ITS_JOB}`, [
     taskOf(job),
@@ -213,7 +216,8 @@ async function isItsJob(tx: SqlRunner, name: string, job: FetchedJob): Promise<b
 }
 
 /**
- * Locks the account's row. Throws `AccountClosed` if the account was paused or filled since `closedAccounts` looked.
+ * Locks the account's row. Throws `AccountClosed` if the request excludes the account, or if it was paused or its last
+ * slot taken since `closedAccounts` looked.
  */
 async function checkAccount(
   tx: SqlRunner,
@@ -240,8 +244,8 @@ function taskOf({ data }: FetchedJob): string {
 }
 
 /**
- * Moves a task of an older schema to this worker's, with a job in the queue for that: older workers may not know the
- * state that this one writes. False, with nothing changed, if the job is not the task's, or if the row is locked.
+ * Moves a task of an older schema, and its job, to this worker's schema: older workers may not understand the state
+ * that this worker writes. False, with nothing changed, if the job is not the task's own, or if the row is locked.
  */
 async function raiseSchema(
   tx: SqlRunner,

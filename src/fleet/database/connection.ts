@@ -3,20 +3,20 @@ import { databaseFailure, isOvertaken, leavesConnection } from './database-failu
 import type { FleetAddress } from './fleet-address.ts';
 import type { Engine, PgClient, SqlRunner } from './load-engine.ts';
 
-/** A server behind a broken network just stays silent, so these limits end every wait for it. */
+/** Behind a broken network, a server just stays silent. So every wait for an answer has a limit. */
 const CONNECT_MS = 3_000;
 const QUERY_MS = 8_000;
 const KEEP_ALIVE_MS = 10_000;
-/** How often a transaction is tried if others change its rows first. */
+/** How often a transaction is tried if other transactions change its rows first. */
 const TRIES = 3;
 
 /**
- * Anyone who may create functions in a schema of the search path could have others run an operator of theirs. So only
- * PostgreSQL's own names are looked up; all tables are named with their schemas.
+ * Anyone who may create functions in a schema of the search path could replace an operator in ralph's statements. So
+ * the path has only PostgreSQL's own schema, and every statement names its tables with their schemas.
  */
 const ONLY_OWN_NAMES = 'set search_path to pg_catalog';
 
-/** Thrown within a transaction to undo it. The caller gets it unchanged, since it is no failure of the database. */
+/** Thrown within a transaction to roll it back. The caller gets this error unchanged: it is no database failure. */
 export class Undone extends Error {}
 
 /** Thrown within a transaction that finds its rows changed by another transaction, so that it is tried again. */
@@ -24,7 +24,7 @@ export class Overtaken extends Error {
   readonly code = '40001';
 }
 
-/** The connections to the database of a fleet. Every method rejects as `databaseFailure` says. */
+/** The connections to the database of a fleet. Failures reject with the error of `databaseFailure`. */
 export interface Database extends SqlRunner {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects
@@ -43,7 +43,7 @@ export function openDatabase(
   { name, connectionString }: FleetAddress,
   { connections, queryMs = QUERY_MS }: { readonly connections: number; readonly queryMs?: number },
 ): Database {
-  // `pg` leaves the socket open if the log-in fails on its own side. Left open, it would keep the process alive.
+  // If `pg` itself breaks off the log-in, it leaves the socket open, which would keep the process alive.
   const sockets = new Set<Socket>();
   const stream = (): Socket => {
     const socket = new Socket();
@@ -64,14 +64,15 @@ export function openDatabase(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
-  // A dead connection is no reason to end the process: an idle one is replaced, a busy one fails its statement.
+  // Without these listeners, a dead connection would end the process. The pool replaces an idle connection; on a busy
+  // one, the statement fails.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const guarded = new WeakSet<PgClient>();
 
-  // The pool would report a wait for a busy connection as a failure to connect, so the turns are taken here.
+  // The pool would report a wait for a busy connection as a failure to connect, so callers wait here instead.
   const turns = createTurns(connections);
-  // A transaction may wait for a locked row, so one connection is kept free to renew a worker's claims.
+  // A transaction may wait for a locked row. So one of a worker's two connections stays free to renew its claims.
   const transactions = createTurns(Math.max(1, connections - 1));
 
   async function connected<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
@@ -156,7 +157,7 @@ export function openDatabase(
  * connection can be used further; otherwise the caller closes it, which rolls back, too.
  */
 async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> {
-  // After a timeout the server may still run the statement.
+  // After a timeout the server may still run the statement, so the connection is closed.
   if (!(error instanceof Undone) && !leavesConnection(error)) return false;
   return client.query('rollback').then(
     () => true,
@@ -164,7 +165,7 @@ async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> 
   );
 }
 
-/** Lets `count` callers in at a time, in order: the returned function waits, and resolves to what ends the turn. */
+/** Lets `count` callers run at a time, in order: the result waits for a turn, and resolves to a function that ends it. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let free = count;

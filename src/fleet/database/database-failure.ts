@@ -10,12 +10,12 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
 /** SQLSTATEs for a deadlock, for rows that another transaction changed first, and for a row that it removed. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
-/** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has only these words. */
+/** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has these words instead. */
 const TOO_SLOW = '57014';
 const SLOW_WORDS = /^Query read timeout/;
 /** SQLSTATE for a write on a server that allows only reads, such as one that has been replaced. */
 const READ_ONLY = '25006';
-/** Every SQLSTATE here has a digit; the error codes of node, such as EPIPE, have none. */
+/** Matches a SQLSTATE. All those of interest have a digit; the error codes of node, such as EPIPE, have none. */
 const STATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** Whether the same transaction may succeed if it is tried again at once. */
@@ -30,8 +30,8 @@ export function leavesConnection(error: unknown): boolean {
 }
 
 /**
- * Returns the error to throw for a failure of the database: a `FleetAwayError` if it cannot be reached, a `FleetError`
- * if it refuses, and the given error if it is a bug.
+ * Returns the error to throw for a failure of the database: a `FleetAwayError` if a later try may succeed, a
+ * `FleetError` with advice if the database or `pg` refuses, and the given error if it is a bug.
  */
 export function databaseFailure(fleet: string, given: unknown): unknown {
   if (given instanceof FleetError || given instanceof FleetAwayError) return given;
@@ -99,7 +99,7 @@ function isOfFile(error: unknown): boolean {
 /** Error codes of node's sockets, such as ECONNREFUSED, and of its name look-ups, such as EAI_AGAIN. */
 const SOCKET_CODES = /^(E[A-Z]{3,}|EAI_[A-Z]+)$/;
 
-/** Whether a socket or a name look-up of node caused the error. Not every such error names the system call. */
+/** Whether a socket or a name look-up of node caused the error. Some of these errors do not name the system call. */
 function isOfSocket(error: unknown): boolean {
   return isObject(error) && (typeof error.syscall === 'string' || SOCKET_CODES.test(codeOf(error)));
 }

@@ -6,11 +6,11 @@ import { FleetError } from '../../errors.ts';
 export interface FleetAddress {
   /** The name of the fleet: `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;
-  /** What `pg` connects with. It holds the password, so it must never be shown. */
+  /** The URL with which `pg` connects. It holds the password, so it must never be shown. */
   readonly connectionString: string;
 }
 
-/** The variables of libpq that fill the gaps of a URL, each with the URL parameter that means the same. */
+/** The variables of libpq, PostgreSQL's client, that fill the gaps of a URL, each with the URL parameter for the same. */
 const PARAMETERS = {
   PGHOST: 'host',
   PGPORT: 'port',
@@ -21,7 +21,8 @@ const PARAMETERS = {
 } as const;
 
 /**
- * The accepted values of `sslmode`, each with what `pg` gets. It treats three of them as `verify-full` with a warning.
+ * The accepted values of `sslmode`, each with the value for `pg`. `pg` itself would treat the three replaced ones as
+ * `verify-full`, too, but with a warning.
  */
 const TLS_MODES: Readonly<Record<string, string>> = {
   disable: 'disable',
@@ -33,8 +34,8 @@ const TLS_MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the URL of a fleet and fills its gaps from the variables of libpq. Throws a `FleetError`, which does
- * not repeat the URL: it may hold a password.
+ * Reads the URL of a fleet and fills its gaps from the variables of libpq. Throws a `FleetError` if the URL is invalid;
+ * the error does not repeat the URL, which may hold a password.
  */
 export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress {
   const url = parsed(text);
@@ -57,7 +58,7 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
     const filled = value || env[variable];
     if (filled) searchParams.set(parameter, filled);
   }
-  // USER may be missing under cron and in containers.
+  // Under cron and in containers USER may be missing, so the system is asked next.
   const user = searchParams.get('user') || env.USER || systemUser() || '';
   if (user !== '') searchParams.set('user', user);
   checkTls(searchParams);
@@ -70,7 +71,7 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
   };
 }
 
-/** Replaces `sslmode` with the value that `pg` gets. Throws a `FleetError` if it is unknown. */
+/** Replaces `sslmode` with the value for `pg` unless `uselibpqcompat` is set. Throws a `FleetError` if it is unknown. */
 function checkTls(searchParams: URLSearchParams): void {
   const asked = searchParams.get('sslmode');
   if (asked === null || searchParams.has('uselibpqcompat')) return;
@@ -85,7 +86,7 @@ function checkTls(searchParams: URLSearchParams): void {
 
 const NO_HOST = 'no-host';
 
-/** Returns null if the text is no URL. libpq allows a user without a host, `URL` does not: it gets a placeholder. */
+/** Returns null if the text is no URL. libpq allows a user without a host, `URL` does not: a placeholder is put in. */
 function parsed(text: string): URL | null {
   const whole = text.replace(/@(?=[/?]|$)/, `@${NO_HOST}`);
   return URL.canParse(whole) ? new URL(whole) : null;

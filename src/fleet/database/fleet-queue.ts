@@ -27,7 +27,7 @@ export type * from '../core/fleet-facts.ts';
 export interface FleetQueue {
   /** The name of the fleet: `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;
-  /** How long a claim holds without a beat, in milliseconds. */
+  /** How long a claim (a worker's hold on a task) lasts unless `beat` renews it, in milliseconds. */
   readonly leaseMs: number;
 
   // For `ralph submit`.
@@ -42,14 +42,15 @@ export interface FleetQueue {
   /** Removes a worker that ends by itself. */
   leave(workerId: string): Promise<void>;
   /**
-   * Claims the next task: that of the highest priority, then the oldest, if its account is not paused and has a free
-   * slot. Raises the task's fence, the number of its claim. Resolves to null if there is no such task.
+   * Claims the next task: of the tasks whose account is not paused and has a free slot, the one with the highest
+   * priority, then the oldest. Raises its fence, the number of its claim. Resolves to null if no task can be claimed.
    */
   claim(request: ClaimRequest): Promise<FleetClaim | null>;
   /** Renews claims, so that they hold for another lease. Resolves to the ids of the tasks whose claim still holds. */
   beat(claims: readonly ClaimKey[]): Promise<ReadonlySet<string>>;
   /**
-   * Stores a checkpoint with its events, and marks requests as done. False, with nothing written, if the claim is lost.
+   * Stores a checkpoint with its events, and marks people's requests as done. Resolves to false, with nothing written,
+   * if the claim is lost.
    */
   save(claim: ClaimKey, checkpoint: Checkpoint, written: WrittenBeside): Promise<boolean>;
   /**
@@ -63,28 +64,28 @@ export interface FleetQueue {
    * and the oldest logs are removed when those of the task exceed 50 MB.
    */
   keepLog(claim: ClaimKey, log: PackedLog): Promise<boolean>;
-  /** As `save`, and in the same transaction gives the claim up: the parked task waits until it is woken. */
+  /** As `save`, and in the same transaction gives the claim up: the parked task waits as `parking` says. */
   park(
     claim: ClaimKey,
     checkpoint: Checkpoint | null,
     written: WrittenBeside,
     parking: Parking,
   ): Promise<boolean>;
-  /** Ends a task, in one transaction with its last checkpoint. */
+  /** As `save`, and in the same transaction ends the task, or leaves it paused. */
   settle(
     claim: ClaimKey,
     checkpoint: Checkpoint | null,
     written: WrittenBeside,
     settlement: FleetSettlement,
   ): Promise<boolean>;
-  /** Records the commit of the task's `base`, which its first claim has looked up. */
+  /** Records the commit that the task's `base` named when its first claim looked it up. */
   noteBase(claim: ClaimKey, commit: string): Promise<boolean>;
   /** Pauses an account. An instant before the end of a running pause changes nothing. `why` is shown to people. */
   pauseAccount(name: string, until: AccountPause, why: string): Promise<void>;
   /** Returns the requests to these claims that are not done, oldest first. */
   requestsTo(claims: readonly ClaimKey[]): Promise<readonly FleetRequest[]>;
   /**
-   * Asks people for an approval. An id that was used before can be asked again once the answer to it was taken in.
+   * Asks people for an approval. An id can be used again once a checkpoint has taken in the earlier answer to it.
    * Resolves to false if the claim is lost.
    */
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
@@ -211,7 +212,7 @@ export interface Checkpoint {
 export interface CheckpointSnapshot {
   readonly commit: string;
   readonly ref: string;
-  /** The agent's HEAD at that time; '' before its first commit. */
+  /** The HEAD of the work tree at that time; '' before the first commit. */
   readonly head: string;
   /** The snapshot from before the running iteration: compared with this one, it shows that iteration's changes. */
   readonly before: SnapshotBefore | null;

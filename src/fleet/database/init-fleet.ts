@@ -21,7 +21,7 @@ export interface FleetToInit {
   readonly engineFrom?: string;
 }
 
-/** The versions of tables before and after; `from` is null if there were none. */
+/** The versions of tables before and after the init; `from` is null if there were none before. */
 export interface Migrated {
   readonly from: number | null;
   readonly to: number;
@@ -54,8 +54,8 @@ export async function initFleet(
 /** Runs `work` in a transaction, after any other `ralph fleet init` on this database has finished. */
 async function alone<T>(database: Database, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
   const [meta] = await database.rows("select to_regclass('ralph.meta') is not null as there");
-  // Anyone who may log in could hold this lock for ever, so only the first init takes it. The connection's end frees
-  // it.
+  // Anyone who may log in could hold this advisory lock for ever. So it is taken only before `ralph.meta` exists. The
+  // end of the connection frees it.
   if (meta?.there !== true) await database.rows("select pg_advisory_lock(hashtext('ralph.init'))");
   return database.transaction(async (tx) => {
     // Only the owner of the table can take this lock, so nobody else can block an init.

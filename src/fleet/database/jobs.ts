@@ -8,13 +8,13 @@ import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
  * An open task has a job unless a person has paused it.
  */
 
-/** Practically no limit for pg-boss: the row of the task decides when its claim was lost too often. */
+/** Practically no limit of retries: ralph itself counts the claims in the task's row, and refuses the task at last. */
 const RETRIES = 1_000_000_000;
 /** pg-boss ends an attempt that gets this old, even if its worker still beats; a worker parks its task before that. */
 const LONGEST_LEG_S = 24 * 3_600;
 /** pg-boss removes a job that has waited this long: practically never. */
 const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
-/** How long pg-boss keeps a job that is done. Nothing reads it. */
+/** How long pg-boss keeps a job that is done: shortly, since nothing reads it. */
 const KEEP_DONE_S = 600;
 /** How far apart two priorities are for pg-boss, so that the numbers of this many tasks fit between them. */
 const NUMBERS = 10_000_000;
@@ -69,7 +69,7 @@ export interface Jobs {
   readonly boss: Boss;
   /**
    * Makes sure that queues exist and that pg-boss knows them. Call it outside of transactions: within one, pg-boss
-   * would look a queue up over a second connection, and would wait for ever if there is none.
+   * would look a queue up over a second connection, and would wait for ever if there is only one.
    */
   know(names: Iterable<string>): Promise<void>;
   /** Whether `know` was called for a queue. */

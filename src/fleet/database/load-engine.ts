@@ -13,7 +13,7 @@ const SERIES = '12.38';
 /** The schema of the database in which the engine has its tables. */
 export const ENGINE_SCHEMA = 'ralph_queue';
 
-/** What runs a statement: a pool, or one connection within a transaction. */
+/** Runs statements: on any connection of a pool, or on the one connection of a transaction. */
 export interface SqlRunner {
   // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects
   executeSql(text: string, values?: unknown[]): Promise<{ rows: any[] }>;
@@ -57,7 +57,7 @@ export interface Boss {
   schemaVersion(): Promise<number | null>;
   createQueue(name: string, options: object): Promise<void>;
   getJobById(name: string, id: string): Promise<object | null>;
-  /** Makes no job for which the same task already has one. With `returnId`, resolves to the ids of the jobs made. */
+  /** Makes jobs, except for tasks that already have one in this queue. Resolves to the ids of the jobs made. */
   insert(
     name: string,
     jobs: readonly NewJob[],

@@ -137,7 +137,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   // Limits sizes: one huge row could take all memory of every worker and command. Rows that break a limit already must
-  // not stop the migration. In `task` they are replaced, since each claim changes the row and would fail.
+  // not stop the migration. In `task` such values are replaced: each claim updates the row, and would fail on them.
   `
   update ralph.task set spec = '{}' where octet_length(spec::text) >= 8000000;
   update ralph.task set content_sha256 = repeat('0', 64) where content_sha256 !~ '^[0-9a-f]{64}$';

@@ -8,7 +8,7 @@ import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { PgFleetQueue } from './pg-fleet-queue.ts';
 
-/** How often pg-boss looks for lost claims. A dead worker's task waits at most for the lease and this time. */
+/** How often, in seconds, pg-boss looks for lost claims: a dead worker's task is free after the lease and this time. */
 const SUPERVISE_S = 10;
 
 /** The fleet to open. */
@@ -56,7 +56,7 @@ export function engineOn(engine: Engine, database: Database, supervise: boolean)
     // Workers are listed in ralph's own table, with the facts that people want to know.
     registerInstance: false,
   });
-  // If its background work fails in an outage, pg-boss repeats it at the next interval.
+  // These errors are ignored: pg-boss repeats background work that failed at its next interval.
   boss.on('error', () => {});
   boss.on('warning', () => {});
   return boss;

@@ -2,7 +2,7 @@ import type { Database } from './connection.ts';
 import type { QueueFacts } from './fleet-queue.ts';
 import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
 
-/** Returns the queues with open tasks, one for each schema. A task that may not begin yet is not `waiting`. */
+/** Returns an entry for each queue and schema with open tasks. A task that may not begin yet is not `waiting`. */
 export async function queueFacts(database: Database): Promise<readonly QueueFacts[]> {
   const rows = await database.rows(
     `select queue, schema,

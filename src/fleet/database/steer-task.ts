@@ -11,7 +11,7 @@ import { iso, type TaskRow } from './task-rows.ts';
 const DONE: RequestTaken = { kind: 'done' };
 const STOPPED = 'stopped:request';
 
-/** Leaves a request for the worker of a task, or pauses or stops the task at once if no worker runs it. */
+/** Leaves a request for a task's worker. If no worker runs the task, a pause or a stop takes effect at once. */
 export function requestOf(
   database: Database,
   jobs: Jobs,
@@ -42,7 +42,7 @@ export async function pauseOrStop(
   kind: 'pause' | 'stop',
 ): Promise<void> {
   await jobs.remove(tx, task, task.job);
-  // A request that a lost worker never took in would otherwise take effect after a resume.
+  // An older request may be left, which a lost worker never took in. It would take effect after a resume.
   await tx.executeSql(
     "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause')",
     [task.task_id],

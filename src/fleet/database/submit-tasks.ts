@@ -8,7 +8,7 @@ import type { SqlRunner } from './load-engine.ts';
 
 /** The most tasks in one statement: few enough that it ends in time. */
 const AT_ONCE = 1_000;
-/** The most bytes of their JSON, for the same reason. */
+/** The most bytes of JSON in one statement, for the same reason. */
 const BYTES_AT_ONCE = 8_000_000;
 
 /** A set of settings is named by this many hex digits (128 bits) of its checksum. */
@@ -27,8 +27,8 @@ class Refused extends Undone {
 type Made = QueuedTask & { readonly job: string; readonly start_at: Date | null };
 
 /**
- * Queues all tasks or none. The caller has checked them, and no id occurs twice. If the database lets this user write
- * no jobs, the next sweep makes them: a user who could write jobs and queues by hand could command pg-boss.
+ * Queues all tasks or none. The caller has checked them, and no id occurs twice. If this user may not write jobs, a
+ * worker's next sweep makes them: the right to write jobs by hand would let a submitter command pg-boss.
  */
 export async function submitTasks(
   database: Database,
@@ -62,7 +62,7 @@ async function mayMakeJobs(database: Database): Promise<boolean> {
 
 type NewRow = ReturnType<typeof rowOf>;
 
-/** The tasks of a batch share most of their settings: each set of them is stored once. */
+/** The settings of a task as JSON, and the name of the set. Tasks with equal settings share one stored set. */
 interface SettingSet {
   readonly settings: string;
   readonly setting_set: string;
@@ -180,7 +180,8 @@ async function outcomesOf(
 }
 
 /**
- * Makes a new task out of an ended one; its fence (number of claims) and branch are kept. Null if it is open by now.
+ * Makes a new task out of an ended one. Keeps its fence (number of claims) and, for the same branch and repository, its
+ * `branch_commit`. Resolves to null if the task is open by now.
  */
 async function startAfresh(tx: SqlRunner, row: NewRow): Promise<Made | null> {
   const { rows } = await tx.executeSql(

@@ -31,7 +31,7 @@ const LOST = `worker is not null
  */
 export async function sweepFleet(database: Database, jobs: Jobs): Promise<readonly SweepTrouble[]> {
   const troubles: SweepTrouble[] = [];
-  // Each queue is made known only once: if that fails, it would fail again.
+  // The queues that pg-boss was told of in this sweep: if that failed for one, it would only fail again.
   const asked = new Set<string>();
   let after: string | null = '0';
   while (after !== null) {
@@ -69,7 +69,7 @@ async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
   const { rows: lock } = await tx.executeSql(LOCK);
   if (lock.length === 0) return { troubles, unknown, next: null };
 
-  // pg-boss also frees overdue jobs every ten seconds, but a sweep needs that done now.
+  // pg-boss also frees overdue jobs every ten seconds, but the steps below need that done now.
   const { rows: overdue } = await tx.executeSql(
     `select name, id, retry_count, singleton_key from ralph_queue.job
      where state = 'active' and heartbeat_on + heartbeat_seconds * interval '1 s' < now()
@@ -148,7 +148,7 @@ async function tried(tx: SqlRunner, work: () => Promise<unknown>): Promise<strin
   return why;
 }
 
-/** Resolves to why the work failed, or null. That the database is away needs no report: the next statement rejects. */
+/** Resolves to why the work failed, or null. If the reason is an outage, the caller's next statement rejects, too. */
 async function failureOf(work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();

@@ -41,14 +41,14 @@ export interface TaskRow extends QueuedTask {
 export const SELECT_TASKS =
   'select t.*, s.settings from ralph.task t join ralph.setting_set s on s.sha256 = t.setting_set';
 
-/** SQL for an open task that waits for a limit, a person or a resume. One that was handed over may be taken at once. */
+/** SQL for an open task that waits for a limit, a person or a resume. A handed-over task may be taken at once instead. */
 export const IS_PARKED =
   "(worker is null and (paused or coalesce(parked->>'kind' <> 'handover', false)))";
 
 /** SQL for an open task that a worker may take now. */
 export const IS_WAITING = `(worker is null and not ${IS_PARKED} and (not_before is null or not_before <= now()))`;
 
-/** Returns a row as the facts about its task. */
+/** Returns the facts about the task in a row. */
 export function factsOf(row: TaskRow): FleetTaskFacts {
   return {
     spec: specOf(row),
@@ -78,7 +78,7 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
   };
 }
 
-/** Takes only known fields: others may be in the row, even nested too deeply to be written as JSON again. */
+/** Returns the spec with known fields only: others in a row may be nested too deeply to be written as JSON again. */
 function specOf({ task_id, schema, queue, account, priority, settings, spec }: TaskRow): FleetSpec {
   const { prompt, task_type, passthrough, repo, base, subdir, branch, setup } = { ...spec };
   return {

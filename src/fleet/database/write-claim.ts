@@ -17,20 +17,20 @@ import type { SqlRunner } from './load-engine.ts';
 import { pauseOrStop } from './steer-task.ts';
 import type { TaskRow } from './task-rows.ts';
 
-/** The most bytes of one iteration's packed log, and of all logs of a task. */
+/** The most bytes of one packed log, and of all packed logs of a task. */
 export const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
-/** Thrown if the claim was lost, so that the transaction is rolled back. */
+/** Thrown to roll back the transaction if the worker has lost its claim of the task. */
 class ClaimLost extends Undone {}
 
-/** A transaction in which the claim holds, with the task's row. */
+/** A transaction in which the worker's claim is known to hold, and the task's row, which it locks. */
 interface Held {
   readonly tx: SqlRunner;
   readonly task: QueuedTask & Pick<TaskRow, 'worker' | 'host' | 'fence'>;
 }
 
-/** Writes for a claim's worker. Each method resolves to false, with nothing written, if the claim is lost. */
+/** Writes for the worker of a claim. Each method resolves to false, with nothing written, if the claim is lost. */
 export class ClaimWriter {
   readonly #database: Database;
   readonly #jobs: Jobs;
@@ -109,7 +109,7 @@ export class ClaimWriter {
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
       const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
       const job = await this.#jobs.add(tx, task, startAt);
-      // `claims` counts the claims that workers lost. This claim ends by parking, so it is taken off again.
+      // `claims` counts claims, so that lost ones add up. This claim is not lost, so it is taken off again.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
            status = case when $4 then 'paused_awaiting_approval' else status end,
@@ -157,7 +157,7 @@ export class ClaimWriter {
     });
   }
 
-  /** Pauses or stops the task if a person asked for it too late for the worker's run, which is just ending. */
+  /** Stops or pauses the task if a person asked for that too late for the ending run; otherwise does `otherwise`. */
   async #obeyWhatIsLeft(
     tx: SqlRunner,
     task: QueuedTask & { readonly job: string | null },
@@ -238,8 +238,8 @@ async function writeCheckpoint(
       ...[snapshot === null ? null : JSON.stringify(snapshot), Buffer.from(packed)],
     ],
   );
-  // An agent that came to its end, or a counted iteration, shows that the task does not kill its workers, so the counts
-  // start again. A task counts as ended only once it is settled, so until then it is stored as running.
+  // An agent that came to its end, or a counted iteration, shows that the task does not kill its workers, so its counts
+  // of claims start again. Until `settle` ends the task, an ended status in the checkpoint is stored as running.
   await tx.executeSql(
     `update ralph.task set status = $2, iterations = $3, cost_usd = $4,
        claims = case when $5 or $3 > iterations then 0 else claims end,

@@ -25,7 +25,7 @@ export interface CheckpointWorld {
   readonly queue: FleetQueue;
   /** Aborts with a `RunDropped` when the claim is lost. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if its guard may have killed the agent after lost beats: that end is not the agent's own. */
+  /** Drops the leg if its guard, a separate process, may have killed the agent because no beat came through. */
   readonly dropIfStale: () => void;
   /** Returns a step, which was just saved, in packed form. */
   readonly pack: (state: LoopState) => Uint8Array;
@@ -41,7 +41,7 @@ export interface CheckpointWorld {
 
 /** The checkpoints of one leg. */
 export interface LegCheckpoints {
-  /** Stores the step that was just saved: see `FleetLeg.saved`. */
+  /** Stores in the fleet a step that was just saved on this machine: see `FleetLeg.saved`. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** The checkpoint of the task's end with its events; null while the task is open. */
   end(): { readonly checkpoint: Checkpoint; readonly written: WrittenBeside } | null;
@@ -69,7 +69,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     snapshot,
   });
 
-  // A request for approval expires by the database's clock, which also wakes the leg.
+  // A request for approval expires by the database's clock, which also decides when the parked task is woken.
   const openUntil = async (state: LoopState) => {
     if (state.step.kind !== 'approving' || isAnswered || askedFor(state) === null) {
       return { now: systemClock.now() };
@@ -84,7 +84,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     async saved(state, events) {
       world.dropIfStale();
       dropped.throwIfAborted();
-      // What a step may have changed is pushed before the state that depends on it is stored.
+      // Changes of the work tree by a step are pushed before the state that depends on them is stored.
       const isStarting = isAtWork(state.step);
       if (mayDiffer || isStarting) {
         snapshot = await world.keepTree(state.task.current_iteration, isStarting);

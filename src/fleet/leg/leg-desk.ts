@@ -8,7 +8,7 @@ import { RunDropped } from '../../loop/run-dropped.ts';
 import { renderRequest } from '../../report/notes/approval-request.ts';
 import type { ClaimKey, FleetAnswer, FleetApproval, FleetClaim } from '../database/fleet-queue.ts';
 
-/** The answer never comes from a file, so there is no earlier file to ignore. */
+/** In a fleet, the answer comes from the database and not from a file, so there is no earlier file to ignore. */
 const NOTHING_BEFORE = { approved: null, rejected: null } as const;
 
 interface DeskRequest {
@@ -40,7 +40,7 @@ export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk
   };
 }
 
-/** Returns an answer in the form of one from a file. The database only knows what name and user it was given with. */
+/** Returns a fleet's answer in the form of one from a file. In place of a path, `file` names the person who answered. */
 function personsAnswer({ verdict, by, sessionUser, comment }: FleetAnswer): PersonsAnswer {
   const seen = sessionUser === undefined ? '' : ` (database user ${sessionUser})`;
   return { kind: verdict, file: `the answer of ${by}${seen}`, reason: comment };

@@ -23,8 +23,8 @@ import type { WorkerSick } from './worker-sick.ts';
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
 
 /**
- * Gives up the claim of a dropped leg, of which nothing runs any more. If the claim is lost by then, or if the fleet is
- * away, the claim counts as lost.
+ * Gives up the claim of a dropped leg, of which nothing runs any more, so that another worker may go on at once. If the
+ * fleet is away, the claim runs out instead, and counts as lost.
  */
 export async function giveBack(
   { claim, world, dropped }: LegState,
@@ -37,8 +37,8 @@ export async function giveBack(
 
 /**
  * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or the task was often
- * parked without an iteration, the claim is left to run out and counts as lost. Otherwise a task that fills every disk
- * could be paid for, and stop each worker, again and again.
+ * parked without an iteration, the claim is left to run out and counts as lost. After several lost claims the task
+ * fails: otherwise a task that fills every disk would cost money, and stop one worker after the other.
  */
 export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise<void> {
   const { claim, world, mayHaveRun } = state;
@@ -67,7 +67,7 @@ export async function settleFailed(
   await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
 }
 
-/** Returns the event for an ending without a run that reports it. */
+/** Returns the event of a task's failure that no run has reported. */
 function failedEvent(
   { taskId, task }: FleetClaim,
   { exitReason, exitCode }: FleetSettlement,
@@ -85,7 +85,7 @@ function failedEvent(
 
 /**
  * Ends a task that a person stopped while no run could notice. A resume continues from its last checkpoint; what an
- * agent has done since then is at most in the work tree.
+ * agent has done since then is only in the work tree, if that is kept.
  */
 export async function settleStopped(state: LegState, where: string): Promise<void> {
   const [status, exitReason] = ['stopped', 'stopped:request'] as const;

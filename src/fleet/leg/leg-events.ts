@@ -13,9 +13,9 @@ export interface LegEvents {
    * the task open.
    */
   ending(): readonly RalphEvent[];
-  /** Marks events as written with a checkpoint. */
+  /** Marks events as written with a checkpoint, so that they are not written once more. */
   written(events: readonly RalphEvent[]): void;
-  /** Writes the other events after the previous call has ended. Those that cannot be written wait for the next call. */
+  /** Writes the waiting events, after the previous call has ended. If that fails, they wait for the next call. */
   flush(write: (events: readonly RalphEvent[]) => Promise<boolean>): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createLegEvents(
   };
   return {
     view: {
-      // Activity is too frequent for a table.
+      // Events of an agent's activity are too frequent for a table of the fleet.
       showsActivity: false,
       showsText: false,
       event(event) {
@@ -72,7 +72,7 @@ export function createLegEvents(
   };
 }
 
-/** Removes the paths from an event: they lead into the leg's folder, which is on this machine alone and is removed. */
+/** Removes the paths from the event of an end: they lead into the leg's folder, which only this machine has. */
 function withoutPlaces(event: RalphEvent): RalphEvent {
   return isEnding(event) ? { ...event, note: null, state_file: '', log_dir: '' } : event;
 }

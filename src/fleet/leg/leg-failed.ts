@@ -3,7 +3,7 @@ import { RunDropped } from '../../loop/run-dropped.ts';
 
 type Reason = Extract<StatusAndReason, { readonly status: 'failed' }>['exitReason'];
 
-/** Drops the run of a task that no worker could continue, and so has failed. The message says why. */
+/** Thrown to drop the run of a task that has failed, since no worker could continue it. The message says why. */
 export class LegFailed extends RunDropped {
   readonly exitReason: Reason;
   /** Whether the work tree holds work that is stored nowhere else. */
@@ -17,7 +17,7 @@ export class LegFailed extends RunDropped {
   }
 }
 
-/** Drops the run of a task that a person stopped where no loop could notice: in the clone, the set-up or an outage. */
+/** Drops a task that a person stopped while no loop could notice: during the clone, the set-up or an outage. */
 export class LegStopped extends RunDropped {
   constructor() {
     super('stopped by a person');

@@ -48,7 +48,7 @@ export interface LegGit {
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
   /** Removes some of very many snapshots at the origin. Never rejects: those that stay only take up room. */
   thin(): Promise<void>;
-  /** Makes the result of a completed task and moves its branch there. */
+  /** Makes the commit of a completed task's result, and moves the task's branch to it. */
   land(facts: CommitFacts): Promise<Landed>;
 }
 
@@ -151,7 +151,7 @@ async function requireClaim({ claim, world, dropped, lease }: LegState): Promise
   await lease.fresh();
 }
 
-/** Returns a sentence on files that the result lacks, and has the work tree kept for them; null if it lacks none. */
+/** Returns a sentence on the files that the result lacks, and notes that the work tree has them; null if none lack. */
 function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
   const sentence = leftSentence(names);
   if (sentence === null) return null;

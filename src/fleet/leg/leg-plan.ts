@@ -44,14 +44,14 @@ export async function planLeg(
   return requirePlan(request, [...settled.valueProblems, ...settled.problems]);
 }
 
-/** Returns the worker's environment without the variables that lead to the database or that mark a loop. */
+/** Returns the worker's environment without the variables that lead to the database or mark the processes of a run. */
 export function legEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(PG|RALPH_FLEET|RALPH_RUN_ID)/.test(name)),
   );
 }
 
-/** Returns the sandbox settings of the policy, which no task can change. They hide other tasks and the database. */
+/** Returns the policy's sandbox settings, which no task can change, and hides the files of `hidden` in the sandbox. */
 function sandboxLayer(
   { policy, hidden }: Pick<LegWorld, 'policy' | 'hidden'>,
   tree: string,

@@ -66,7 +66,7 @@ export async function runInLeg(
         ...{ lease, dropped },
         opened(keeper) {
           git.opened(keeper);
-          // From here on, the run notices requests in this place.
+          // From here on, the run notices requests that are left in this folder.
           state.place = leg.place;
         },
         async saved(step, events) {
@@ -148,7 +148,7 @@ async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: L
   const rounds = repeat(FLUSH_MS, over.signal, flush, () => {});
   return {
     ...{ state, plan, git, events, checkpoints, logs, place: { folder: paths.folder, seal } },
-    /** Stops the regular writes. The last events of a task that has ended are written with its end. */
+    /** Stops the regular writes of events. The last events of a task that has ended are written with its end. */
     async stopTelling() {
       over.abort();
       await rounds;

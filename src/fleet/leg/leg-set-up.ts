@@ -12,7 +12,7 @@ import type { LegFolder } from './worker-home.ts';
 
 /**
  * Runs the set-up command where the agent runs, since it may call programs of the repository. As for an agent, the last
- * beat must be recent, and a guard kills the command if this worker dies or its beats fail. Rejects with a `LegFailed`,
+ * heartbeat must be recent, and a guard process kills the command if this worker dies or its heartbeats fail. Rejects with a `LegFailed`,
  * with `LegStopped` if a person stops the task, and with `RunDropped` if the claim is given up.
  */
 export async function setUpLeg(

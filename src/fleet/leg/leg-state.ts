@@ -52,7 +52,7 @@ export function pathsOf({ stateDir }: LegFolder, taskId: string): TaskPaths {
   return taskPaths(stateDir, taskId);
 }
 
-/** Whether the folder of a leg is kept on the worker when its task has ended with this status. */
+/** Whether a leg's folder is kept after the task has ended with this status; null if the task has not ended. */
 export function isFolderKept(
   keepTrees: LegWorld['keepTrees'],
   status: EndedStatus | null,

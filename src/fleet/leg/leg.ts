@@ -27,17 +27,17 @@ export interface RunningLeg {
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard, a separate process, has killed the agent by now because no beat came through. */
   dropIfStale(): void;
-  /** Ends what runs at once. If the claim still holds, another worker gets the task, and no claim counts as lost. */
+  /** Ends at once all that the leg runs. If the claim still holds, another worker gets the task, and it is not lost. */
   drop(why: string): void;
   /** Gives the task to another worker after the running iteration; at once if no run has begun. */
   handOver(why: string): void;
-  /** Whether the claim is being given up, so that a beat no longer finds it. */
+  /** Whether the claim is being given up, so that a beat may no longer find it. */
   isSettling(): boolean;
-  /** Passes a request on to the run, once. Before it has begun, only a stop counts. Rejects with `CommandError`. */
+  /** Passes a request on to the run, once. Before the run has begun, only a stop counts. Rejects with `CommandError`. */
   take(request: FleetRequest): Promise<void>;
 }
 
-/** Starts to work on a claim, requested at `askedAt`, as soon as `mayBegin` resolves. */
+/** Starts to work on a claim, for which the worker asked at `askedAt`, as soon as `mayBegin` resolves. */
 export function openLeg(
   claim: FleetClaim,
   askedAt: ClockReading,
@@ -125,7 +125,7 @@ async function runLeg(state: LegState, mayBegin: Promise<void>): Promise<void> {
   }
 }
 
-/** Whether the run was dropped because its task is parked: the row says so already. */
+/** Whether the run was dropped because the task is parked or its claim lost: nothing is to be stored any more. */
 function isParked(error: unknown): error is RunDropped {
   return error instanceof RunDropped && !(error instanceof LegFailed);
 }
@@ -140,7 +140,7 @@ function refuseLost({ task }: FleetClaim): void {
   );
 }
 
-/** Returns the spec with the commands of the policy filled in. Throws if the policy does not allow it. */
+/** Returns the spec with the commands of the policy filled in. Throws if the policy does not allow the task. */
 function allowed({ task }: FleetClaim, { policy }: LegWorld) {
   const refusal = judgeByPolicy(task.spec, policy);
   if (refusal !== null) throw new LegFailed('failed:policy', refusal);

@@ -23,8 +23,8 @@ type WithoutTrouble<End> = Exclude<End, { readonly kind: Trouble['kind'] }>;
 export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
 
 /**
- * Repeats a call of the origin while that is away or refuses, and a few times if the work tree cannot be kept. Rejects
- * with a `LegFailed` if this takes too long or the ref does not exist, with `WorkerFull` if the disk is full, and with
+ * Repeats a call while the origin is away or refuses, and a few times if the work tree cannot be kept. Rejects with a
+ * `LegFailed` if this takes too long or cannot succeed, with `WorkerFull` if the disk is full, and with
  * the signal's reason if the run (the leg) is dropped or stopped. After a stop there is still one try, for what the run
  * has left.
  */

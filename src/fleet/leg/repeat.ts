@@ -25,7 +25,7 @@ export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Waits for the work. Rejects with the reason of the signal if it aborts first. */
+/** Waits for the work. If the signal aborts first, rejects with its reason. */
 export async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let onAbort = (): void => {};
@@ -36,7 +36,7 @@ export async function orAborted(work: Promise<void>, signal: AbortSignal): Promi
   await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-/** The longest and the shortest pause after a failure, in milliseconds. */
+/** The shortest and the longest pause after a failure, in milliseconds. */
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 30_000;
 

@@ -94,13 +94,13 @@ export async function settleLeg(
       (await hasSettled(state, settlement)),
   );
   await git.thin();
-  // The command may merge or announce the result, so it runs once the result is in its place.
+  // The `--on-end` command may merge or announce the result, so it runs once the result is in its place.
   const ended = events.ending()[0];
   if (ended !== undefined) await runOnEnd({ state, ...leg }, ended);
   return fields.status;
 }
 
-/** Runs the `--on-end` command. Its failure changes nothing. */
+/** Runs the `--on-end` command. Its failure is only printed: the task has ended already. */
 async function runOnEnd(
   { state, plan, folder }: Pick<EndingLeg, 'state' | 'plan' | 'folder'>,
   ended: RalphEvent,
@@ -112,7 +112,7 @@ async function runOnEnd(
   if (exitCode !== 0) world.say(`${claim.taskId}: ${commandFailed('--on-end', exitCode)}`);
 }
 
-/** Returns how long the account has to rest after a run; null if the run did not reach its limit. */
+/** Returns how long the account has to rest after a run; null if the run did not end at the usage limit. */
 function restAfter([ended]: readonly RalphEvent[]): ReturnType<typeof restUntil> | null {
   if (ended?.event !== 'task_usage_limited' || ended.exit_reason === 'outage') return null;
   return restUntil(ended.until, systemClock.now());

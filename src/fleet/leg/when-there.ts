@@ -1,7 +1,7 @@
 import { FleetAwayError } from '../../errors.ts';
 import { backOff, pauseFor } from './repeat.ts';
 
-/** Repeats a call of the fleet while the fleet is away. Rejects if the claim is lost meanwhile. */
+/** Repeats a call of the fleet while the fleet is away. Rejects with the reason of `dropped` once that aborts. */
 export async function whenThere<T>(dropped: AbortSignal, call: () => Promise<T>): Promise<T> {
   const pauses = backOff();
   for (;;) {

@@ -40,9 +40,9 @@ export interface LegFolder {
 const OWNER = 'owner.json';
 
 /**
- * Makes the folder of a leg, and renews the heartbeat of its owner from then on: a worker in another container or on
- * another host that shares the home cannot see the process. The folder is always new, since it is named by the number
- * of the claim (fence).
+ * Makes the folder of a leg, and renews the heartbeat in it from then on: a worker in another container or on another
+ * host that shares the home sees no process, but the heartbeat. The folder is always new, since it is named by the
+ * number of the claim (fence).
  */
 export function makeLegFolder(
   home: string,
@@ -115,7 +115,7 @@ export function keepLegFolder(folder: string): void {
 /** How long a new folder may be without its owner's file, in milliseconds. */
 const UNNAMED_MS = 60_000;
 
-/** Whether a leg runs in the folder, or a person may want to look at it. */
+/** Whether a leg runs or may be starting in the folder, or a person may want to look at what is kept in it. */
 function isInUse(folder: string, owner: Driver | null): boolean {
   const keptMs = ageOf(path.join(folder, KEPT));
   if (keptMs !== null) return keptMs < KEPT_MS;

@@ -33,7 +33,7 @@ export type LandEnd =
 
 type Away = Extract<LandEnd, { readonly kind: 'away' }>;
 
-/** After this many taken names, the cause must be something other than the names. */
+/** The most names that are tried. If so many are taken, the cause must be something else. */
 const NAMES_AT_MOST = 100;
 
 /**

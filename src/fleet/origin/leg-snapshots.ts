@@ -52,8 +52,8 @@ export interface KeepRequest {
 }
 
 /**
- * Makes a commit of the work tree as it is now, to which no ref leads. Resolves to `last` with its commit if nothing
- * differs from it. Rejects with a `GitError`, or the system's error.
+ * Makes a commit, to which no ref leads, of the work tree as it is now. If nothing differs from `last`, the result has
+ * the commit of `last`. Rejects with a `GitError`, or the system's error.
  */
 export async function keepLegTree(
   keeper: TreeKeeper,
@@ -134,7 +134,7 @@ export interface LegSnapshots {
   push(iteration: number): Promise<SnapshotPush>;
 }
 
-/** After this many taken names, the cause must be something other than the names. */
+/** The most names that are tried. If so many are taken, the cause must be something else. */
 const NAMES_AT_MOST = 20;
 
 /** Opens the snapshots of a leg; nothing is kept or pushed yet. */

@@ -187,7 +187,7 @@ async function smudge(git: PrivateGit, inTree: Git) {
   if (wanted.length > 0 && !(await write(wanted))) {
     // A failing filter makes git fail. Then each file is written by itself, so that only the bad one is missing.
     for (const name of wanted) if (!(await write([name]))) failed.push(name);
-    // Git removed the files before their filter failed.
+    // Git removed these files before their filter failed, so they get the content that git stores.
     await must(writeSome(git.own, failed), 'git cannot write the files of the snapshot');
   }
   return { written: wanted.filter((name) => !failed.includes(name)), failed };

@@ -69,7 +69,7 @@ export interface Mirror {
   readonly folder: string;
   /** The folder of its objects. */
   readonly objects: string;
-  /** The kind of its ids, which is known once something was fetched. */
+  /** The hash of its commit ids, which is known once something was fetched. */
   readonly hash: Hash;
   /** Git in the mirror; it does not take the mirror's lock. */
   readonly git: Git;
@@ -123,7 +123,7 @@ export function openMirror(request: MirrorRequest): Mirror {
   const base: GitBase = { env, runId, signal, timeoutMs };
   const { git, online } = mirrorGit(place, base);
 
-  /** Runs `work` under the mirror's lock: workers of one user share it, and two fetches of one ref would collide. */
+  /** Runs `work` under the lock of the mirror, in which two fetches of a ref would collide; null if the signal aborts. */
   const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
     const release = await waitForLock(place.parent, place.name, signal);
     if (release === null) return null;
@@ -232,7 +232,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     fetch,
     async resolve(ref) {
       const name = ref ?? 'HEAD';
-      // The mirror has a commit that was fetched before even if the origin is away, or has lost it.
+      // A commit that was fetched before is in the mirror, even if the origin is away or has lost that commit.
       if (ID.test(name) && (await has(name))) return { kind: 'found', commit: name };
       const fetched = await fetch([name]);
       if (fetched.kind !== 'fetched') return fetched;

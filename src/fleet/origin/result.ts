@@ -104,8 +104,8 @@ async function writeWork(git: PrivateGit, { head, tree, secrets, leftOut }: Kept
 }
 
 /**
- * Returns the repositories that the agent has committed inside the tree and that are no submodules: the commit has only
- * their ids.
+ * Returns the repositories inside the tree that were committed since `base` and are no submodules: the commit has only
+ * their ids, and not their content.
  */
 async function committedRepositories(
   git: PrivateGit,

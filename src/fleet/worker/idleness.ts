@@ -14,7 +14,7 @@ interface IdlenessOptions {
 
 /** Whether a worker claims tasks at present. */
 export interface Idleness {
-  /** Returns why the worker claims nothing, as half a sentence; null if it claims. Prints each change of this. */
+  /** Returns why the worker claims nothing, as half a sentence; null if it claims. Prints a line when that changes. */
   because(): string | null;
   /** Lets the worker claim no tasks for a while, since it could not run one here. */
   rest(why: string): void;

@@ -8,8 +8,8 @@ import type { FleetQueue, ResumedSettings } from '../database/fleet-queue.ts';
 import { stateOfRow } from './task-copy.ts';
 
 /**
- * Returns what a resume with the limits in `flags` changes in a task. A limit such as `+5` is added to what the
- * checkpoint says. Rejects with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
+ * Returns what a resume with the limits in `flags` changes in a task. A limit such as `+5` is added to what
+ * the task has used. Rejects with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
  */
 export async function planFleetResume(
   queue: Pick<FleetQueue, 'checkpoint' | 'name'>,
