@@ -9,8 +9,8 @@ export interface ShowOptions {
 }
 
 /**
- * Shows frames: one, or, with `isWatched`, one after another until nothing more will happen. If the database is away, a
- * watched view shows that, and continues once it is back. Resolves to the exit code.
+ * Shows one frame (a state of the fleet as text), or, with `isWatched`, one after another until nothing more can change.
+ * While the database is away, a watched view shows the error. Resolves to the exit code.
  */
 export async function framesOf(
   next: () => Promise<Frame>,
@@ -23,7 +23,7 @@ export async function framesOf(
   return 0;
 }
 
-/** Returns a function for frames that show the error while the database cannot be reached. */
+/** Returns `next`, except that its frame shows the error while the database cannot be reached. */
 export function patient(next: () => Promise<Frame>): () => Promise<Frame> {
   return async () => {
     try {

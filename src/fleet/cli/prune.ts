@@ -10,16 +10,16 @@ import type { OpenFleet } from './on-fleet.ts';
 interface FleetPrune {
   /** How long ago a task must have ended to be removed, in milliseconds. */
   readonly ageMs: number;
-  /** The same as the user wrote it, such as `30d`. */
+  /** That time as the user wrote it, such as `30d`. */
   readonly olderThan: string;
   readonly dryRun: boolean;
-  /** Whether to leave the refs at the origins, which may be gone for good. */
+  /** Whether to leave the tasks' refs at their origins, needed if an origin is gone for good. */
   readonly keepRefs: boolean;
 }
 
 /**
  * `ralph prune` on a fleet: removes tasks that ended long ago, with their refs at the origins. A paused task has not
- * ended, and stays. For a row that cannot be read, no origin is touched.
+ * ended, and stays. For a row that cannot be read, no origin is touched: the row may name any.
  */
 export async function fleetPrune(
   { queue }: OpenFleet,

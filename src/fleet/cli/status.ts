@@ -38,7 +38,7 @@ export async function fleetTasks(
   return framesOf(frame, options.watch ?? false, standardOutlet());
 }
 
-/** How many tasks of each kind are listed: a fleet may have ten thousand. */
+/** How many open and how many ended tasks are listed: a fleet may have ten thousand. */
 const OPEN_SHOWN = 100;
 const ENDED_SHOWN = 10;
 

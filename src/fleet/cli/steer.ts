@@ -74,7 +74,7 @@ export async function fleetResume(
 const ENDS_WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
-/** `ralph stop ID`: stops a task, and waits until its worker has ended it. */
+/** `ralph stop ID`: stops a task, and waits at most `withinMs` until its worker has ended it. */
 export async function fleetStop(
   fleet: OpenFleet,
   taskId: string,
@@ -113,7 +113,7 @@ function stoppedText(fleet: OpenFleet, { spec, status, ended_at }: FleetTaskFact
     : `${taskId} ended before the request reached it, and is ${state}\n${next}`;
 }
 
-/** Prints what became of a request. Rejects with an error, which has an exit code, if it was refused. */
+/** Prints what became of a request. Rejects with the command's error if it was refused or there is no such task. */
 export async function announced(
   fleet: OpenFleet,
   act: Steering,

@@ -40,7 +40,7 @@ export interface FleetSpec {
  * is given by a service, such as the reset of a usage limit. The fleet stores only `until`.
  */
 export type Parking =
-  /** A usage limit, an outage, or the loop's own wait. If `account` is true, the task's account is paused until then. */
+  /** A usage limit, an outage, or the loop's own wait. If `account` is true, the whole account waits until then. */
   | {
       readonly kind: 'wait';
       readonly until: string;

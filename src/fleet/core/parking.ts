@@ -38,8 +38,8 @@ const UNKNOWN_RESET_MS = 30 * 60_000;
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 
 /**
- * Returns the end of the rest of an account at its usage limit. `resetsAt` is when the service resets the limit; null if
- * that is unknown. That instant is returned as it is unless it is past, very near or more than a week away.
+ * Returns the end of the rest of an account at its usage limit. `resetsAt` is when the service resets the limit; null
+ * if that is unknown. That instant is returned as it is unless it is past, very near or more than a week away.
  */
 export function restUntil(
   resetsAt: string | null,

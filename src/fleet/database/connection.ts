@@ -165,7 +165,7 @@ async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> 
   );
 }
 
-/** Lets `count` callers run at a time, in order: the result waits for a turn, and resolves to a function that ends it. */
+/** Lets `count` callers in at a time, in order: the result waits for a turn, and resolves to a function that ends it. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let free = count;

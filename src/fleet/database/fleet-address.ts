@@ -10,7 +10,7 @@ export interface FleetAddress {
   readonly connectionString: string;
 }
 
-/** The variables of libpq, PostgreSQL's client, that fill the gaps of a URL, each with the URL parameter for the same. */
+/** The variables of libpq, PostgreSQL's client, that fill the gaps of a URL, each with its parameter in a URL. */
 const PARAMETERS = {
   PGHOST: 'host',
   PGPORT: 'port',
@@ -71,7 +71,7 @@ export function fleetAddress(text: string, env: NodeJS.ProcessEnv): FleetAddress
   };
 }
 
-/** Replaces `sslmode` with the value for `pg` unless `uselibpqcompat` is set. Throws a `FleetError` if it is unknown. */
+/** Replaces `sslmode` with the value for `pg` unless `uselibpqcompat` is set. Throws a `FleetError` if unknown. */
 function checkTls(searchParams: URLSearchParams): void {
   const asked = searchParams.get('sslmode');
   if (asked === null || searchParams.has('uselibpqcompat')) return;

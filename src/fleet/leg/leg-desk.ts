@@ -40,7 +40,7 @@ export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk
   };
 }
 
-/** Returns a fleet's answer in the form of one from a file. In place of a path, `file` names the person who answered. */
+/** Returns a fleet's answer in the form of one from a file. In place of a path, `file` names who answered. */
 function personsAnswer({ verdict, by, sessionUser, comment }: FleetAnswer): PersonsAnswer {
   const seen = sessionUser === undefined ? '' : ` (database user ${sessionUser})`;
   return { kind: verdict, file: `the answer of ${by}${seen}`, reason: comment };

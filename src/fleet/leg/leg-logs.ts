@@ -7,7 +7,7 @@ import { transcriptNames } from '../../effects/logs/iteration-log.ts';
 import type { PackedLog } from '../database/fleet-queue.ts';
 import { LOG_BYTES } from '../database/write-claim.ts';
 
-/** A log longer than both together is cut to this beginning and end, and further if it is still too large when packed. */
+/** A longer log is cut to this much of its beginning and end, and further if it is still too large when packed. */
 const HEAD_BYTES = 256 * KB;
 const TAIL_BYTES = 2 * MB;
 

@@ -12,8 +12,8 @@ import type { LegFolder } from './worker-home.ts';
 
 /**
  * Runs the set-up command where the agent runs, since it may call programs of the repository. As for an agent, the last
- * heartbeat must be recent, and a guard process kills the command if this worker dies or its heartbeats fail. Rejects with a `LegFailed`,
- * with `LegStopped` if a person stops the task, and with `RunDropped` if the claim is given up.
+ * heartbeat must be recent, and a guard process kills the command if this worker dies or its heartbeats fail. Rejects
+ * with `LegFailed`, with `LegStopped` if a person stops the task, and with `RunDropped` if the claim is given up.
  */
 export async function setUpLeg(
   command: string,

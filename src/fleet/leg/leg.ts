@@ -27,13 +27,13 @@ export interface RunningLeg {
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard, a separate process, has killed the agent by now because no beat came through. */
   dropIfStale(): void;
-  /** Ends at once all that the leg runs. If the claim still holds, another worker gets the task, and it is not lost. */
+  /** Ends at once all that the leg runs. A claim that still holds is given to another worker, and is not lost. */
   drop(why: string): void;
   /** Gives the task to another worker after the running iteration; at once if no run has begun. */
   handOver(why: string): void;
   /** Whether the claim is being given up, so that a beat may no longer find it. */
   isSettling(): boolean;
-  /** Passes a request on to the run, once. Before the run has begun, only a stop counts. Rejects with `CommandError`. */
+  /** Passes a request on to the run, once. Before the run begins, only a stop counts. Rejects with `CommandError`. */
   take(request: FleetRequest): Promise<void>;
 }
 

@@ -101,12 +101,13 @@ export function hashOf({ folder }: MirrorPlace): Hash {
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';
 }
 
-/** Git holds the lock of a ref only for a moment. A lock older than this, in milliseconds, was left by a killed process. */
+/** Git locks a ref only for a moment. A lock older than this, in milliseconds, was left by a killed process. */
 const LOCKED_AT_MOST_MS = 60_000;
 
 /**
- * Removes the locks that killed git processes have left in the mirror, so that its refs can be written again. These are
- * no refs, since no name of a ref ends with `.lock`. Call it under the mirror's lock. Returns whether there were any. Throws the system's error.
+ * Removes the locks that killed git processes have left in the mirror, so that its refs can be written again. No ref is
+ * removed, since no ref's name ends with `.lock`. Call it under the mirror's lock. Returns whether there were any locks.
+ * Throws the system's error.
  */
 export function removeStaleLocks({ folder }: MirrorPlace): boolean {
   const refs = readdirSync(path.join(folder, 'refs'), { recursive: true, encoding: 'utf8' });

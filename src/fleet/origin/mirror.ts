@@ -123,7 +123,7 @@ export function openMirror(request: MirrorRequest): Mirror {
   const base: GitBase = { env, runId, signal, timeoutMs };
   const { git, online } = mirrorGit(place, base);
 
-  /** Runs `work` under the lock of the mirror, in which two fetches of a ref would collide; null if the signal aborts. */
+  /** Runs `work` under the mirror's lock, since two fetches of one ref would collide; null if the signal aborts. */
   const locked = async <T>(work: () => Promise<T>): Promise<T | null> => {
     const release = await waitForLock(place.parent, place.name, signal);
     if (release === null) return null;

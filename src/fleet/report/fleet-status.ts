@@ -11,7 +11,7 @@ import { fleetWarningText, warningsJson, warningText } from './fleet-words.ts';
 const NAME_CHARS = 60;
 const NOTHING = '–';
 
-/** Returns a fleet as text: first the warnings, then its workers, queues and accounts. */
+/** Returns the status of a fleet as text: first the warnings, then its workers, queues and accounts. */
 export function fleetStatus(picture: FleetPicture, options: TableOptions): string {
   const { view, warnings } = picture;
   const { fleet, leaseMs, workers, accounts, queues } = view;
@@ -97,7 +97,7 @@ function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly
   ];
 }
 
-/** Returns a fleet as JSON. Instants are the database's, in ISO 8601 UTC. */
+/** Returns the status of a fleet as JSON. Instants are by the database's clock, in ISO 8601 UTC. */
 export function fleetStatusJson({ view, warnings, silent }: FleetPicture): object {
   return {
     fleet: fleetPlace(view.fleet),

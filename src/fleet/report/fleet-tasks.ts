@@ -17,7 +17,7 @@ export interface ShownFleetTask extends ShownTask {
   readonly facts: FleetTaskFacts;
   /** When the task was read, by the database's clock, as an ISO instant. */
   readonly at: string;
-  /** What keeps the task from going on. */
+  /** The fleet's warnings that tell why the task does not go on. */
   readonly warnings: readonly FleetWarning[];
 }
 
@@ -77,7 +77,7 @@ export function fleetTaskTable(
   return `${oneLine(fleet, 200)}\n${table}${warningLines(tasks, options)}`;
 }
 
-/** Returns what keeps the tasks from going on, each warning once. */
+/** Returns the lines of the tasks' warnings, each warning once, and at most `WARNINGS_SHOWN` of them. */
 function warningLines(tasks: readonly ShownFleetTask[], options: TableOptions): string {
   const texts = [
     ...new Set(tasks.flatMap(({ warnings }) => warnings.map((each) => fleetWarningText(each)))),
@@ -92,7 +92,7 @@ function warningLines(tasks: readonly ShownFleetTask[], options: TableOptions): 
   return `\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Returns a task as JSON as a local task has it, and with a field for what only a fleet knows. */
+/** Returns a task in the JSON form of a local task, with one more field for the facts that only a fleet knows. */
 export function fleetTaskJson(fleet: string, task: ShownFleetTask): object {
   const places = { state_file: null, log_dir: null };
   return { ...statusJson(task), ...places, fleet: fleetFields(fleet, task) };
@@ -133,7 +133,7 @@ export interface FleetTaskDetail {
   readonly detail: TaskDetail;
 }
 
-/** Shows a task in detail: what only the fleet knows, then what its checkpoint says. */
+/** Returns a task in detail as text: first the facts that only the fleet knows, then those from its checkpoint. */
 export function fleetTaskDetail(task: FleetTaskDetail, options: TableOptions): string {
   const lines = fieldLines(fleetFieldsOf(task), options);
   const shown = taskDetail({ ...task.detail, isElsewhere: true }, options);
@@ -186,7 +186,7 @@ function taskWords({ facts, at }: ShownFleetTask): string | null {
   return parts.length === 0 ? null : parts.join(' · ');
 }
 
-/** Says what a task waits for, and until when; null if it waits for nothing. */
+/** Says what a task waits for, and until when; null if a worker runs it or it has ended. */
 function waitingWords(facts: FleetTaskFacts, at: string): string | null {
   const { spec, paused, parked, not_before: notBefore, worker, ended_at } = facts;
   if (ended_at !== null || worker !== null) return null;

@@ -31,7 +31,7 @@ export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts):
   return `${what} at ${result_commit.slice(0, 12)}: git fetch ${words.join(' ')}`;
 }
 
-/** Returns what a command for local tasks says if it does not find the task here but in a fleet. */
+/** Returns the error text of a command for local tasks if only a fleet has the named task. */
 export function onlyOnFleetText(
   at: { readonly command: string; readonly stateDir: string; readonly fleet: string },
   facts: FleetTaskFacts,
@@ -161,7 +161,7 @@ export function requestText(
   }
 }
 
-/** Says whether an account is paused at the instant `at`, and how many of its tasks may run and do. */
+/** Says whether an account is paused at the instant `at`, how many of its tasks may run at once, and how many do. */
 export function accountText(account: AccountFacts, at: string): string {
   const { isHeld, pausedUntil, slots, running } = account;
   const leftMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - Date.parse(at);
@@ -188,7 +188,7 @@ interface Migration {
   readonly to: number;
 }
 
-/** Says which versions the tables of a fleet have, and whether they were made, updated or left. */
+/** Says which versions the tables of a fleet have, and whether they were made, updated or left as they were. */
 export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): string {
   return [
     name(fleet),

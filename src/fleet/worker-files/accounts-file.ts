@@ -8,7 +8,7 @@ export type Accounts = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 /**
  * Reads the accounts of a worker: each name with its variables and their values. Throws a `UsageError` if others can
- * read or write the file, and for all that is wrong in it; no message shows a value.
+ * read or write the file, or if anything in it is wrong; no message shows a value.
  */
 export function readAccountsFile(file: string, where = '--accounts'): Accounts {
   const data = readOwnFile({ file, where, isSecret: true });

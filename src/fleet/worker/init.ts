@@ -7,8 +7,8 @@ export interface InitDone extends Awaited<ReturnType<typeof initFleet>> {
 }
 
 /**
- * Makes or updates the tables of a fleet. The modules for the database are loaded only when this is called. Rejects with
- * a `FleetError`, or with a `FleetAwayError`.
+ * Makes or updates the tables of a fleet. The modules for the database are loaded only when this is called. Rejects
+ * with a `FleetError`, or with a `FleetAwayError`.
  */
 export async function initFleetAt(fleet: FleetToInit): Promise<InitDone> {
   const [{ initFleet }, { fleetAddress }] = await Promise.all([

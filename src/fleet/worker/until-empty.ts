@@ -12,7 +12,7 @@ interface Taking {
 
 /**
  * Returns the tasks that a worker would take but may not claim now, each with the reason in brackets. Resolves to null
- * if any other task that it could take is open: such a task waits for a slot, runs, or may be handed over.
+ * if there is any other open task for it: one that can be claimed, or that a worker runs and may still hand over.
  */
 export async function tasksForLater(taking: Taking): Promise<readonly string[] | null> {
   const { queue, queues, accounts, schema } = taking;
@@ -33,7 +33,7 @@ export async function tasksForLater(taking: Taking): Promise<readonly string[] |
   return later;
 }
 
-/** Returns why no worker may claim a task now; null if one may, or already runs it. */
+/** Returns why no worker may claim a task now; null if a worker may, or already runs it. */
 function whyLater(
   { spec, worker, paused, parked, not_before }: FleetTaskFacts,
   now: string,

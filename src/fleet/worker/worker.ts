@@ -38,7 +38,7 @@ const REQUESTS_MS = 1_000;
 const SWEEP_MS = 10_000;
 /** How often to remove work trees that are no longer needed, in milliseconds. */
 const CLEAR_MS = 3_600_000;
-/** Beats in one lease. The guard kills the agent after 0.8 of a lease, so one or two lost beats do no harm. */
+/** Beats in one lease. The guard process kills the agent after 0.8 of a lease without one, so one or two may fail. */
 const BEATS_IN_LEASE = 5;
 
 /*
@@ -153,8 +153,8 @@ function accountsOf({ accounts }: WorkerOptions): readonly string[] | null {
 }
 
 /**
- * Hands the worker's other tasks over if the new one has to run alone. Resolves when the new one may begin: once those
- * have ended, and each earlier leg of the same task.
+ * Hands the worker's other tasks over if the new one has to run alone. Resolves when the new one may begin: once the
+ * legs of those tasks, and any earlier leg of the same task, have ended.
  */
 async function alone({ taskId, task }: FleetClaim, legs: RunningLegs): Promise<void> {
   const isLast = isLastClaim(task.claims_without_iteration);
@@ -229,7 +229,7 @@ async function sweep(
 
 /**
  * Waits for the running iterations, and hands their tasks over. A second stop request, or the time limit, ends them at
- * once. Resolves to whether any was ended like that.
+ * once. Resolves to whether any iteration was ended like that.
  */
 async function drain(options: WorkerOptions, legs: RunningLegs): Promise<boolean> {
   const { stops, drainTimeoutMs, say } = options;
@@ -265,7 +265,7 @@ function legEnds(): { next(): AbortSignal; happened(): void } {
   };
 }
 
-/** Prints once that the fleet is away, and once that it answers again. */
+/** Prints an error unless it is the same as the last one, and prints once that the fleet answers again. */
 function tellOnce(say: (line: string) => void): {
   failed: (error: unknown) => void;
   worked: () => void;

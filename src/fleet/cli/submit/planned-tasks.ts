@@ -23,7 +23,7 @@ export interface PlanningWorld {
   readonly random: () => number;
 }
 
-/** Plans the one task of a command line. Resolves to it, or to nothing, with what is wrong added to `problems`. */
+/** Plans the one task of a command line. Resolves to a list of it; if it has problems, adds them, and the list is empty. */
 export async function planOne(
   asked: Asked,
   { startDir, readStdin, now, random }: PlanningWorld,
@@ -41,7 +41,7 @@ export async function planOne(
 
 const ROWS: Readonly<Record<string, SubmitRow>> = { ...SETTINGS, ...SUBMIT_SETTINGS };
 
-/** Plans every line of a batch. Resolves to the tasks, and adds to `problems` what is wrong with which line. */
+/** Plans every line of a batch. Resolves to the tasks, and adds to `problems` a sentence for each problem of a line. */
 export async function planBatch(
   { layer, variables, passthrough }: Asked,
   { startDir, now, random, readStdin }: PlanningWorld,

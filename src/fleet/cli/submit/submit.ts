@@ -128,7 +128,7 @@ function takenLine({ taskId, isOpen }: Extract<Submitted, { kind: 'taken' }>): s
     : `Nothing was queued: task '${taskId}' has ended in the fleet with other content. Run it again with --again, or use another --task-id.`;
 }
 
-/** Returns the lines about tasks that were there already: one for each, or one for a whole batch. */
+/** Returns a line about a single task that the fleet had already, or one with the number of such tasks of a batch. */
 function alreadyLines(submitted: readonly Submitted[]): readonly string[] {
   const there = submitted.filter(({ kind }) => kind !== 'queued');
   if (submitted.length === 1) return there.map((each) => `${each.taskId}: ${already(each)}`);
