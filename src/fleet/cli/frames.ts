@@ -9,7 +9,7 @@ export interface ShowOptions {
 }
 
 /**
- * Shows one frame (a state of the fleet as text), or, with `isWatched`, one after another until nothing more can change.
+ * Shows one frame (a state of the fleet as text), or, with `isWatched`, one after another until nothing can change.
  * While the database is away, a watched view shows the error. Resolves to the exit code.
  */
 export async function framesOf(

@@ -44,7 +44,7 @@ export async function orOnFleet(
   try {
     return await run();
   } catch (error) {
-    // Commands that run inside a loop never ask a fleet.
+    // Inside a loop, no fleet is asked: commands on a fleet are for people.
     if (!(error instanceof TaskNotFoundError) || env.RALPH_RUN_ID || taskId === undefined) {
       throw error;
     }

@@ -20,7 +20,7 @@ export interface WorkerFacts {
 }
 
 export interface WorkerSeen extends WorkerFacts {
-  /** The ids of the tasks that the worker holds. */
+  /** The ids of the tasks that the worker runs. */
   readonly running: readonly string[];
   readonly startedAt: string;
   readonly seenAt: string;
@@ -69,7 +69,7 @@ export interface ResumedSettings {
 export type RequestTaken =
   /** The request was left for the worker that runs the task. */
   | { readonly kind: 'left'; readonly worker: string; readonly host: string }
-  /** The request took effect at once, since no worker runs the task. */
+  /** The request took effect at once or, if it is `tell` and no worker runs the task, waits for the next worker. */
   | { readonly kind: 'done' }
   | { readonly kind: 'unknown-task' }
   /** The task's state does not allow the request; `why` is a sentence. */
@@ -81,7 +81,7 @@ export type NewFleetRequest =
   | { readonly kind: 'pause'; readonly by: string }
   | { readonly kind: 'stop'; readonly by: string };
 
-/** A request that waits for its task. */
+/** A request that waits until the worker of its task takes it in. */
 export type FleetRequest = NewFleetRequest & { readonly id: string; readonly taskId: string };
 
 /** A task's request for an approval by a person. */

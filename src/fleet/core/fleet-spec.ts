@@ -20,7 +20,7 @@ export type FleetPlace = Pick<
   'repo' | 'subdir' | 'branch' | 'priority' | 'account' | 'queue'
 >;
 
-/** A task with its settings, resolved. */
+/** A task with its final settings, merged from all their sources. */
 export interface ResolvedTask extends SourcedSettings {
   readonly taskId: string;
   readonly prompt: string;
@@ -34,7 +34,7 @@ export function withFleetDefaults({ settings, sources }: SourcedSettings): Sourc
   return { settings: { ...settings, maxWait: FLEET_MAX_WAIT_MS }, sources };
 }
 
-/** Returns what a fleet stores of a task. Settings that concern one machine are left out. */
+/** Returns a task in the form that a fleet stores. Settings that concern one machine are left out. */
 export function fleetSpec(task: ResolvedTask, place: FleetPlace): FleetSpec {
   const stored = submittedSettings().map((name) => [name, storedSetting(task, name)]);
   return {

@@ -26,7 +26,7 @@ export interface FleetSpec {
   readonly subdir: string | null;
   /** The branch that gets the result of a completed task. */
   readonly branch: string;
-  /** A shell command, or `@name` of the policy, that is run once in each new work tree; null for none. */
+  /** A shell command, or `@name` from a worker's policy, that is run once in each new work tree; null for none. */
   readonly setup: string | null;
   /** From -100 to 100; higher is claimed first. */
   readonly priority: number;
@@ -49,10 +49,10 @@ export type Parking =
     }
   /** A person is asked; `until` is when the request expires. */
   | { readonly kind: 'approval'; readonly until: string; readonly inMs?: number }
-  /** Another worker may continue at once: this one stops or is full, or its leg has lasted too long. */
+  /** Another worker may continue at once: this one stops or has a full disk, or its leg has lasted too long. */
   | { readonly kind: 'handover'; readonly why: string };
 
-/** What a task's row says without its checkpoint, as in one line of `ralph status --fleet`. */
+/** The facts in a task's row, without those in its checkpoint: enough for one line of `ralph status --fleet`. */
 export interface FleetTaskFacts {
   readonly spec: FleetSpec;
   readonly status: Status;
@@ -63,7 +63,10 @@ export interface FleetTaskFacts {
   readonly warning: string | null;
   /** How often the task was claimed: the number of the newest claim, called its fence. */
   readonly fence: number;
-  /** How many claims did not end by parking since an agent last came to its end, or an iteration was counted. */
+  /**
+   * How many claims there were, without those that ended by parking, since an agent last came to its end, an iteration
+   * was counted, or somebody resumed the task.
+   */
   readonly claims_without_iteration: number;
   /** The hosts of the claims in `claims_without_iteration`. */
   readonly hosts: readonly string[];

@@ -13,7 +13,7 @@ export interface FleetView {
   readonly workers: readonly WorkerSeen[];
   readonly accounts: readonly AccountFacts[];
   readonly queues: readonly QueueFacts[];
-  /** Open tasks, and those that ended lately. */
+  /** The tasks in trouble, as `TaskFilter.troubled` selects them. */
   readonly tasks: readonly FleetTaskFacts[];
   readonly unreadable: readonly UnreadableTask[];
 }
@@ -175,7 +175,7 @@ function untaken(
   return isKnown ? [] : [{ kind: 'unknown-schema', queue: name, tasks, schema }];
 }
 
-/** Warns of an account whose tasks no living worker can take. Without any living worker, the queues have a warning. */
+/** Warns of an account whose tasks no living worker can take. Without any living worker, `untaken` warns instead. */
 function untakenAccount(
   { name, waiting, parked }: AccountFacts,
   alive: readonly WorkerSeen[],

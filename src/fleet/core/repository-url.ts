@@ -20,7 +20,7 @@ export function repositoryProblem(url: string): string | null {
   return 'problem' in read ? read.problem : null;
 }
 
-/** Whether a policy allows a repository. Without patterns, all https, ssh and git addresses are allowed. */
+/** Whether a policy allows a repository. If `patterns` is null, it allows all https, ssh and git addresses. */
 export function isRepositoryAllowed(url: string, patterns: readonly string[] | null): boolean {
   const read = repositoryOf(url);
   if ('problem' in read) return false;
@@ -72,7 +72,7 @@ function byScheme(scheme: string, rest: string): Repository | { readonly problem
   const slash = rest.indexOf('/');
   const host = slash === -1 ? rest : rest.slice(0, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
-  // Git would decode them only after ralph has compared the encoded address with the patterns.
+  // Git would decode such characters only after ralph has compared the encoded address with the patterns.
   if (host.includes('%')) return { problem: 'must have no % in its user and host' };
   if (/%(?:2e|2f|5c|[01][\da-f]|7f)/i.test(path)) {
     return { problem: 'must not encode dots, slashes and control characters in its path' };

@@ -2,7 +2,7 @@ import { inGroup, type SubmitRow } from '../../core/settings/rows/setting-row.ts
 import type { Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, snakeCase } from '../../core/settings/settings.ts';
 
-/** The settings of `ralph submit`: its own, and those of a local run that mean something else here. */
+/** The settings of `ralph submit`: its own, and those of a local run that mean something else for it. */
 export const SUBMIT_SETTINGS = inGroup('The fleet', {
   fleet: {
     argument: 'URL',

@@ -49,7 +49,7 @@ class TaskBusy extends Undone {
   }
 }
 
-/** Claims the next task, as `FleetQueue.claim` says. It holds for `leaseMs` unless the worker renews it. */
+/** Claims the next task, as `FleetQueue.claim` says. The claim holds for `leaseMs` unless the worker renews it. */
 export async function claimNextTask(
   database: Database,
   jobs: Jobs,

@@ -24,7 +24,7 @@ export class Overtaken extends Error {
   readonly code = '40001';
 }
 
-/** The connections to the database of a fleet. Failures reject with the error of `databaseFailure`. */
+/** The connections to the database of a fleet. After a failure, a method rejects with the error from `databaseFailure`. */
 export interface Database extends SqlRunner {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects
@@ -165,7 +165,7 @@ async function isRolledBack(client: PgClient, error: unknown): Promise<boolean> 
   );
 }
 
-/** Lets `count` callers in at a time, in order: the result waits for a turn, and resolves to a function that ends it. */
+/** Returns a function that waits for one of `count` turns, in order, and resolves to a function that ends the turn. */
 function createTurns(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -8,7 +8,7 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
  * lock or an idle transaction that took too long.
  */
 const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
-/** SQLSTATEs for a deadlock, for rows that another transaction changed first, and for a row that it removed. */
+/** SQLSTATEs for a deadlock, and for rows that another transaction changed or removed first. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
 /** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has these words instead. */
 const TOO_SLOW = '57014';
@@ -99,7 +99,7 @@ function isOfFile(error: unknown): boolean {
 /** Error codes of node's sockets, such as ECONNREFUSED, and of its name look-ups, such as EAI_AGAIN. */
 const SOCKET_CODES = /^(E[A-Z]{3,}|EAI_[A-Z]+)$/;
 
-/** Whether a socket or a name look-up of node caused the error. Some of these errors do not name the system call. */
+/** Whether a socket or a name look-up of node caused the error. Some errors name no system call but have a code. */
 function isOfSocket(error: unknown): boolean {
   return isObject(error) && (typeof error.syscall === 'string' || SOCKET_CODES.test(codeOf(error)));
 }

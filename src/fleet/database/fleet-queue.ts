@@ -39,7 +39,7 @@ export interface FleetQueue {
 
   /** Records that a worker is alive. It is called with each beat, even while the worker has no claim. */
   present(worker: WorkerFacts): Promise<void>;
-  /** Removes a worker that ends by itself. */
+  /** Removes the record of a worker that comes to its end in order. */
   leave(workerId: string): Promise<void>;
   /**
    * Claims the next task: of the tasks whose account is not paused and has a free slot, the one with the highest
@@ -100,8 +100,8 @@ export interface FleetQueue {
   /** Leaves a request for the worker of a task. A task that is queued or parked is stopped or paused at once. */
   request(taskId: string, request: NewFleetRequest): Promise<RequestTaken>;
   /**
-   * Queues a task again that is paused, or that has ended and can go on; `changed` replaces its settings. If it waits
-   * for an approval, the time for the answer begins again.
+   * Queues a task again that is paused, or that has ended and can go on; `changed` replaces its settings. If the
+   * task waits for an approval, the time for the answer begins again.
    */
   resume(taskId: string, changed?: ResumedSettings): Promise<RequestTaken>;
   /** Answers the approval that a task waits for, and wakes the task. */
@@ -161,7 +161,7 @@ export interface NewFleetTask {
   readonly again: boolean;
 }
 
-/** What became of a submitted task. If one is `taken`, no task of the call was queued. */
+/** What became of a submitted task. If one task of a call is `taken`, none of the call's tasks was queued. */
 export type Submitted =
   | { readonly kind: 'queued'; readonly taskId: string }
   | { readonly kind: 'already-queued'; readonly taskId: string }
@@ -216,7 +216,7 @@ export interface CheckpointSnapshot {
   readonly head: string;
   /** The snapshot from before the running iteration: compared with this one, it shows that iteration's changes. */
   readonly before: SnapshotBefore | null;
-  /** The snapshot from before the first iteration, with which a proof compares; absent if it was never pushed. */
+  /** The snapshot from before the first iteration, where the task's changes began; absent if it was never pushed. */
   readonly start?: SnapshotBefore | undefined;
 }
 

@@ -3,18 +3,18 @@ import { isObject } from '../../core/text/is-object.ts';
 import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /*
- * How the queue uses its engine, pg-boss. The row of a task in `ralph.task` names the job that is the task's. Every
+ * How the queue uses its engine, pg-boss. The row of a task in `ralph.task` names the task's own job. Every
  * other job for the task is a leftover, which is removed by the claim that meets it, or when the task gets another job.
  * An open task has a job unless a person has paused it.
  */
 
-/** Practically no limit of retries: ralph itself counts the claims in the task's row, and refuses the task at last. */
+/** Practically no limit of retries: ralph itself counts claims in the task's row, and ends a task after too many. */
 const RETRIES = 1_000_000_000;
 /** pg-boss ends an attempt that gets this old, even if its worker still beats; a worker parks its task before that. */
 const LONGEST_LEG_S = 24 * 3_600;
 /** pg-boss removes a job that has waited this long: practically never. */
 const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
-/** How long pg-boss keeps a job that is done: shortly, since nothing reads it. */
+/** How long pg-boss keeps a job that is done: only briefly, since nothing reads it. */
 const KEEP_DONE_S = 600;
 /** How far apart two priorities are for pg-boss, so that the numbers of this many tasks fit between them. */
 const NUMBERS = 10_000_000;

@@ -31,7 +31,7 @@ const LOST = `worker is not null
  */
 export async function sweepFleet(database: Database, jobs: Jobs): Promise<readonly SweepTrouble[]> {
   const troubles: SweepTrouble[] = [];
-  // The queues that pg-boss was told of in this sweep: if that failed for one, it would only fail again.
+  // The queues that this sweep has tried to make known to pg-boss: after a failure, another try would fail again.
   const asked = new Set<string>();
   let after: string | null = '0';
   while (after !== null) {

@@ -41,7 +41,7 @@ export interface TaskRow extends QueuedTask {
 export const SELECT_TASKS =
   'select t.*, s.settings from ralph.task t join ralph.setting_set s on s.sha256 = t.setting_set';
 
-/** SQL for an open task that waits for a limit, a person or a resume, not for one that any worker may take over. */
+/** SQL for an open task that waits for a limit, a person or a resume, and not just for another worker to take it. */
 export const IS_PARKED =
   "(worker is null and (paused or coalesce(parked->>'kind' <> 'handover', false)))";
 

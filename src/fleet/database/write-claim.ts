@@ -109,7 +109,7 @@ export class ClaimWriter {
       const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
       const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
       const job = await this.#jobs.add(tx, task, startAt);
-      // `claims` counts claims, so that lost ones add up. This claim is not lost, so it is taken off again.
+      // `claims` is meant to count lost claims. This claim ends by parking, so it is taken off again.
       await tx.executeSql(
         `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
            status = case when $4 then 'paused_awaiting_approval' else status end,

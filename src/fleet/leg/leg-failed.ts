@@ -17,7 +17,7 @@ export class LegFailed extends RunDropped {
   }
 }
 
-/** Drops a task that a person stopped while no loop could notice: during the clone, the set-up or an outage. */
+/** Thrown if a person stopped the task while no loop could notice: during the clone, the set-up or an outage. */
 export class LegStopped extends RunDropped {
   constructor() {
     super('stopped by a person');

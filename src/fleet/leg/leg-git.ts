@@ -46,7 +46,7 @@ export interface LegGit {
    * `LegFailed` if the origin fails for too long, or at once if it refuses the first snapshot of a task.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
-  /** Removes some of very many snapshots at the origin. Never rejects: those that stay only take up room. */
+  /** Removes some snapshots at the origin if there are very many. Never rejects: those that stay only take up room. */
   thin(): Promise<void>;
   /** Makes the commit of a completed task's result, and moves the task's branch to it. */
   land(facts: CommitFacts): Promise<Landed>;
@@ -106,7 +106,7 @@ function refsOf({ claim: { taskId, checkpoint } }: LegState, leg: LegFolder): st
 /** The time limit for a call of git that writes a ref, in milliseconds. */
 const GIT_MS = 30_000;
 
-/** Returns the earlier legs' snapshots that the next leg's work tree gets, with their names there. */
+/** Returns the snapshots of earlier legs that get refs in a new leg's work tree, with the names of these refs. */
 export function earlierSnapshots(
   kept: CheckpointSnapshot | null,
 ): readonly (SnapshotBefore & { readonly name: string })[] {

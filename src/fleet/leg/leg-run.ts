@@ -38,8 +38,8 @@ const FLUSH_MS = 1_000;
 const ROOM_FOR_A_LEG = 64 * MB;
 
 /**
- * Continues a task from its checkpoint. Resolves to the status in which it ended, or to null if another worker goes on
- * with it. Rejects with `RunDropped` or `LegFailed`.
+ * Begins a task, or continues it from its checkpoint. Resolves to the status in which the task ended; null if it was
+ * parked or handed over. Rejects with `RunDropped` or `LegFailed`.
  */
 export async function runInLeg(
   state: LegState,
@@ -113,7 +113,7 @@ function refuseWayOut({ subdir }: FleetSpec, { tree }: LegFolder): void {
   );
 }
 
-/** Writes the task's state into the folder of this run, and creates what stores its events, logs and checkpoints. */
+/** Writes the task's state into the folder of this run, and opens the stores of its events, logs and checkpoints. */
 async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: LegGit) {
   const { claim, world, dropped } = state;
   const { queue } = world;
@@ -158,7 +158,7 @@ async function furnish(state: LegState, plan: RunPlan, folder: LegFolder, git: L
   };
 }
 
-/** Ends a wait: the database's clock says that it is over, and this host's clock may not agree. */
+/** Ends the wait of a state: it is over by the database's clock, with which this host's clock may not agree. */
 function woken(task: TaskState): TaskState {
   if (task.wait === null) return task;
   return { ...task, wait: { kind: task.wait.kind, until: systemClock.now() } };

@@ -126,7 +126,7 @@ async function keep(state: LegState, write: () => Promise<boolean>): Promise<voi
   state.settled = true;
 }
 
-/** Whether an earlier try has ended the task, so that only the database's answer was lost. */
+/** Whether an earlier try has ended or paused the task, so that only the database's answer was lost. */
 async function hasSettled(
   { claim, world }: LegState,
   { status, exitReason }: FleetSettlement,

@@ -41,7 +41,7 @@ const OWNER = 'owner.json';
 
 /**
  * Makes the folder of a leg, and renews the heartbeat in it from then on: a worker in another container or on another
- * host that shares the home sees no process, but the heartbeat. The folder is always new, since it is named by the
+ * host that shares the home cannot see the process. The folder is always new, since it is named by the
  * number of the claim (fence).
  */
 export function makeLegFolder(
@@ -87,7 +87,7 @@ export async function removeLegFolder(folder: string): Promise<boolean> {
 
 /**
  * Ends the processes that dead workers of this home left running, and removes their folders: their claims are lost, so
- * the content is of no use. Also removes kept folders that are old. Resolves to the names of the removed ones.
+ * the content is of no use. Also removes kept folders that are old. Resolves to the names of the removed folders.
  */
 export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   const legs = path.join(home, 'legs');

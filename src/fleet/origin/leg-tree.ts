@@ -185,7 +185,7 @@ async function smudge(git: PrivateGit, inTree: Git) {
     (await complaintOf(writeSome(inTree, names, { notesTimes: true }))) === null;
   const failed: TreePath[] = [];
   if (wanted.length > 0 && !(await write(wanted))) {
-    // A failing filter makes git fail. Then each file is written by itself, so that only the bad one is missing.
+    // A failing filter makes git fail. Then each file is written by itself, so that only the bad ones stay unfiltered.
     for (const name of wanted) if (!(await write([name]))) failed.push(name);
     // Git removed these files before their filter failed, so they get the content that git stores.
     await must(writeSome(git.own, failed), 'git cannot write the files of the snapshot');

@@ -95,7 +95,7 @@ export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase)
   removeTree(old);
 }
 
-/** Returns the kind of ids in a mirror, which is chosen when it is made. */
+/** Returns the hash of the ids in a mirror, which was chosen when the mirror was made. */
 export function hashOf({ folder }: MirrorPlace): Hash {
   const config = readFileSync(path.join(folder, 'config'), 'utf8');
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';
@@ -106,7 +106,7 @@ const LOCKED_AT_MOST_MS = 60_000;
 
 /**
  * Removes the locks that killed git processes have left in the mirror, so that its refs can be written again. No ref is
- * removed, since no ref's name ends with `.lock`. Call it under the mirror's lock. Returns whether there were any locks.
+ * removed, since no ref's name ends with `.lock`. Call it under the mirror's lock. Returns whether any were there.
  * Throws the system's error.
  */
 export function removeStaleLocks({ folder }: MirrorPlace): boolean {
@@ -134,11 +134,11 @@ const SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15
 export interface MirrorGit {
   /** Git for the mirror's own content. */
   readonly git: Git;
-  /** Git for the origin, with the worker's credentials. */
+  /** Git that reaches the origin, with the worker's credentials. */
   online(): Promise<Git>;
 }
 
-/** Returns git for a mirror. */
+/** Returns the two ways of running git in a mirror. */
 export function mirrorGit({ folder, parent }: MirrorPlace, git: GitBase): MirrorGit {
   const { SSH_ASKPASS, ...env } = git.env;
   const ownWays = Object.fromEntries(

@@ -40,7 +40,7 @@ export interface MirrorRequest {
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once; the call's outcome is then `away`. */
+  /** Kills git at once when it aborts; the call's outcome is then `away`. */
   readonly signal: AbortSignal;
   /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;
@@ -67,7 +67,7 @@ interface PushRequest {
 export interface Mirror {
   readonly url: string;
   readonly folder: string;
-  /** The folder of its objects. */
+  /** The folder with the mirror's objects. */
   readonly objects: string;
   /** The hash of its commit ids, which is known once something was fetched. */
   readonly hash: Hash;
@@ -157,7 +157,7 @@ export function openMirror(request: MirrorRequest): Mirror {
     const fetchAll = () => complaintOf(fetchFrom(origin, url, [...ALL, ...specs], { prune: true }));
     let complaint = await fetchAll();
     if (complaint !== null && saysSha256(complaint)) {
-      // The mirror is of the wrong kind, so it is still empty and can be made again.
+      // The mirror was made for SHA-1 ids, so it is still empty and can be made again.
       removeTree(place.folder);
       await makeMirror(place, 'sha256', base);
       complaint = await fetchAll();

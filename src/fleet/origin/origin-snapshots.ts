@@ -22,7 +22,7 @@ export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise
   return removeSome(mirror, taskId, (all) => all);
 }
 
-/** Removes some of very many snapshots at the origin, as ralph also does in a work tree. */
+/** Removes some of a task's snapshots at the origin if there are very many, as ralph also does in a work tree. */
 export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
   return removeSome(mirror, taskId, thinnedAtOrigin);
 }

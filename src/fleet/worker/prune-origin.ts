@@ -15,7 +15,7 @@ export interface StayingTask {
 }
 
 /**
- * Removes the refs of tasks at their origins by this user's git: `refs/ralph/<task_id>/*`, and never a branch. Asks
+ * Removes the refs of tasks at their origins with this user's git: `refs/ralph/<task_id>/*`, and never a branch. Asks
  * `stillEnded` before each task, and skips a task that somebody has resumed meanwhile. Resolves to the tasks that may
  * still have refs.
  */

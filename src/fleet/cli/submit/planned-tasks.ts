@@ -23,7 +23,7 @@ export interface PlanningWorld {
   readonly random: () => number;
 }
 
-/** Plans the one task of a command line. Resolves to a list of it; if it has problems, adds them, and the list is empty. */
+/** Plans the one task of a command line. Resolves to a list of it, or adds to `problems` and resolves to an empty list. */
 export async function planOne(
   asked: Asked,
   { startDir, readStdin, now, random }: PlanningWorld,
