@@ -55,7 +55,7 @@ function judgeAgents(
     : refusal('agents', `--judge ${judge.agent}`, listed(agents));
 }
 
-/** Under a policy with a sandbox, refuses commands that would run outside of it, on files that the agent has changed. */
+/** If the policy asks for a sandbox, refuses commands that run outside of it, on files that the agent has changed. */
 function judgeOutside({ after, onEnd }: Settings, policy: WorkerPolicy): string | null {
   const flag = after !== null ? '--after' : onEnd !== null ? '--on-end' : null;
   if (flag === null || !isSandboxed(policy)) return null;

@@ -39,7 +39,7 @@ export async function pauseAccount(
   );
 }
 
-/** Pauses or resumes an account, or sets how many of its tasks may run at a time. A resume wakes waiting tasks. */
+/** Pauses or resumes an account, or sets how many of its tasks may run at a time. A resume wakes its parked tasks. */
 export async function changeAccount(
   database: Database,
   jobs: Jobs,

@@ -24,7 +24,7 @@ export class Overtaken extends Error {
   readonly code = '40001';
 }
 
-/** The connections to the database of a fleet. After a failure, a method rejects with the error from `databaseFailure`. */
+/** The connections to the database of a fleet. A method that fails rejects with the error from `databaseFailure`. */
 export interface Database extends SqlRunner {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: rows have the shape that each statement selects

@@ -23,7 +23,7 @@ export interface PlanningWorld {
   readonly random: () => number;
 }
 
-/** Plans the one task of a command line. Resolves to a list of it, or adds to `problems` and resolves to an empty list. */
+/** Plans the one task of the command line. Resolves to a list of it, which is empty if `problems` were added. */
 export async function planOne(
   asked: Asked,
   { startDir, readStdin, now, random }: PlanningWorld,
