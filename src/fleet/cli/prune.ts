@@ -19,7 +19,7 @@ interface FleetPrune {
 
 /**
  * `ralph prune` on a fleet: removes tasks that ended long ago, with their refs at the origins. A paused task has not
- * ended, and stays. For a row that cannot be read, no origin is touched, since it may name any.
+ * ended, and stays. For a row that cannot be read, no origin is touched, since the row may name any.
  */
 export async function fleetPrune(
   { queue }: OpenFleet,

@@ -39,7 +39,7 @@ export async function pauseAccount(
   );
 }
 
-/** Pauses or resumes an account, or sets how many of its tasks may run at a time. A resume wakes its parked tasks. */
+/** Pauses an account, sets how many of its tasks may run at once, or resumes it and the tasks that wait for that. */
 export async function changeAccount(
   database: Database,
   jobs: Jobs,

@@ -39,7 +39,7 @@ export interface FleetQueue {
 
   /** Records that a worker is alive. It is called with each beat, even while the worker has no claim. */
   present(worker: WorkerFacts): Promise<void>;
-  /** Removes the record of a worker that comes to its end in order. */
+  /** Removes the record of a worker that ends without having died. */
   leave(workerId: string): Promise<void>;
   /**
    * Claims the next task: of the tasks whose account is not paused and has a free slot, the one with the highest

@@ -42,7 +42,7 @@ export async function pauseOrStop(
   kind: 'pause' | 'stop',
 ): Promise<void> {
   await jobs.remove(tx, task, task.job);
-  // An older request may be left, which a lost worker never took in. It would take effect after a resume.
+  // Removes a request that a lost worker never took in: otherwise it would take effect after a resume.
   await tx.executeSql(
     "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause')",
     [task.task_id],

@@ -157,7 +157,7 @@ export class ClaimWriter {
     });
   }
 
-  /** Stops or pauses the task if a person asked for that too late for the ending run; otherwise does `otherwise`. */
+  /** Stops or pauses the task if a person asked for that too late for the ending run; if nobody did, as `otherwise`. */
   async #obeyWhatIsLeft(
     tx: SqlRunner,
     task: QueuedTask & { readonly job: string | null },

@@ -27,7 +27,7 @@ export interface RunningLeg {
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard, a separate process, has killed the agent by now because no beat came through. */
   dropIfStale(): void;
-  /** Ends at once all that the leg runs. A claim that still holds is given up for another worker, not counted as lost. */
+  /** Ends at once all that the leg runs. A claim that still holds is given up for another worker, and not lost. */
   drop(why: string): void;
   /** Gives the task to another worker after the running iteration; at once if no run has begun. */
   handOver(why: string): void;

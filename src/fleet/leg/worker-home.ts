@@ -41,8 +41,8 @@ const OWNER = 'owner.json';
 
 /**
  * Makes the folder of a leg, and renews the heartbeat in it from then on: a worker in another container or on another
- * host that shares the home cannot see the process. The folder is always new, since it is named by the
- * number of the claim (fence).
+ * host that shares the home cannot see the process, only the heartbeat. The folder is always new, since it is named by
+ * the number of the claim (fence).
  */
 export function makeLegFolder(
   home: string,
