@@ -8,8 +8,8 @@ const OF_LENGTH =
   /\btoo (?:long|large|many tokens)\b|\b(?:prompt|context|input) (?:length|window|tokens)\b|\bexceeds the maximum size\b/i;
 
 /**
- * Returns what to do about a fatal cause, given the agent's words about it, or null if there is no advice for this
- * agent. Advice is limited to what the words speak of.
+ * Returns what to do about a cause of failure, or null if there is no advice for this agent. `words` is what the agent
+ * said: only if they speak of the model or of a length does the advice name these.
  */
 export function agentRemedy(agent: AgentName, cause: string, words: string): string | null {
   const remedies: Readonly<Record<string, string>> = AGENTS[agent].remedies;

@@ -3,7 +3,10 @@ import type { AgentStanding, JudgeStanding } from '../core/task/agent-standing.t
 import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
 import { formatCost, plural, toldCost } from './format.ts';
 
-/** Says what each agent of a task has used, and which are held or skipped; null for a task with one agent. */
+/**
+ * Says what each agent of a task has used, and which of them wait for a limit or are skipped; null for a task with one
+ * agent.
+ */
 export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
   const words = Object.entries(agents).map(
     ([name, standing]) =>
@@ -42,7 +45,7 @@ function stoodText({ held_until, why }: AgentStanding): readonly string[] {
   return [held_until === null ? `skipped: ${because}` : `${because} until ${held_until}`];
 }
 
-/** Returns the judge's last words, how often it was asked, and what it has used. */
+/** Returns the judge's last words, how often it was asked, how many claims to be done it turned down, and what it has used. */
 export function judgeText({ agent, model, calls, held, usage, says }: JudgeStanding): string {
   const who = model === null ? agent : `${agent}:${model}`;
   const tokens = usage.input_tokens + usage.output_tokens;

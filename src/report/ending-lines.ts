@@ -25,7 +25,7 @@ export interface MessageContext {
   readonly agent: AgentName;
   /** The prompt of the task. */
   readonly asked?: string;
-  /** The task, for the commands that are shown; none are without it. Null: its note and logs are not here, either. */
+  /** The task, for the commands to show; without it none is shown. Null: its note and logs are not on this machine either. */
   readonly task?: ResumeFacts | null;
 }
 

@@ -14,7 +14,7 @@ import {
 /** A repository, and all of git's settings in it. */
 interface ConfiguredRepository {
   readonly repository: Repository;
-  /** Null if git cannot list them, or cannot name their scopes (before 2.26). */
+  /** Null if git cannot list the settings with their scopes, as before git 2.26. */
   readonly settings: ListedSettings | null;
 }
 
@@ -23,7 +23,7 @@ interface ConfiguredRequest {
   /** The nearest folder at or above `cwd` that has a `.git`. */
   readonly place: string;
   readonly git: Git;
-  /** Lists the settings as the user would see them. */
+  /** Lists git's settings, without those that ralph itself passes to git. */
   readonly listSettings: () => Promise<ListedSettings | null>;
   /** The home folder of the user. */
   readonly home: string | undefined;
@@ -33,7 +33,8 @@ interface ConfiguredRequest {
 
 /**
  * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open
- * it. Returns the places in `found` unless the `.git` or a setting leads elsewhere by now.
+ * it. Takes the places from `found` if the `.git` and the listed settings still lead there, and asks git for them
+ * otherwise.
  */
 export async function findConfigured(
   request: ConfiguredRequest,
@@ -60,7 +61,7 @@ export function isStillAt({ root, gitDir, commonDir }: Places, place: string | n
   return folders?.[0] === gitDir && (folders[1] ?? gitDir) === commonDir;
 }
 
-/** Whether no setting names another work tree, makes the repository bare, or changes its hash. */
+/** Whether no setting names a work tree, makes the repository bare, or names another hash function than `hash`. */
 function leadsTo(settings: ListedSettings, { hash }: Places): boolean {
   if (settingOf(settings, 'core.worktree') !== null) return false;
   if ((settingOf(settings, 'core.bare') ?? 'false') !== 'false') return false;

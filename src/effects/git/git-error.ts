@@ -6,7 +6,7 @@ import { asText } from './tree-path.ts';
 
 /** Says that git refused a step; `message` is half a sentence. */
 export class GitError extends Error {
-  /** All that git said; '' if git said nothing, or if ralph itself refused the step. */
+  /** What git wrote to standard error; '' if git wrote nothing, or if ralph itself refused the step. */
   readonly complaint: string;
 
   constructor(message: string, complaint = '') {
@@ -16,8 +16,8 @@ export class GitError extends Error {
 }
 
 /**
- * Returns what git has printed, without the last line break. If git failed, throws a `GitError` with `why`, or git's
- * reason.
+ * Returns what git has printed, without the last line break. If git failed, throws a `GitError` that says `why`, or
+ * git's own reason if there is no `why`.
  */
 export function outputOf(answer: GitAnswer, why?: string): string {
   if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);
@@ -70,8 +70,8 @@ export function saysFull(words: string): boolean {
 }
 
 /**
- * Returns git's first sentence about a failure, or rather the one that says that the disk is full. If a lock is in the
- * way, returns what a person can do about it.
+ * Returns why git failed: git's sentence about a full disk, or else its first sentence, or else the exit code. If a
+ * lock was in git's way, returns what a person can do about the lock.
  */
 export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const lock = lockIn(complaint);

@@ -40,7 +40,10 @@ export async function withoutOwnFilters(
   return overrideOwn(folder, git, FILTERS);
 }
 
-/** Returns git in a folder, with its repository's own filters switched off. Rejects with a `GitError` if they are unknown. */
+/**
+ * Returns git in a folder, without the filters that only its repository defines. Rejects with a `GitError` if they are
+ * unknown.
+ */
 export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
   const settings = await withoutOwnFilters(folder, git);
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
@@ -48,8 +51,8 @@ export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Gi
 }
 
 /**
- * Returns settings that switch off the repository's own filters, and its own merge drivers, so that merges leave a
- * conflict. Rejects with a `GitError`.
+ * Returns settings that replace the repository's own filters and merge drivers: by the user's of the same name, or else
+ * by none, so that a merge leaves a conflict. Rejects with a `GitError` if they are unknown.
  */
 export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
   const settings = await overrideOwn(folder, git, `${FILTERS}|${MERGE_DRIVERS}`);
@@ -58,8 +61,8 @@ export async function withoutOwnPrograms(folder: string, git: Git): Promise<read
 }
 
 /**
- * Returns settings that override the repository's own ones whose names match: with the user's value, or else with one
- * that names no program of the repository. Returns null if they cannot be determined.
+ * Returns settings that override those of the repository whose names match `pattern`: with the user's value if there is
+ * one, and else with a value that names no program of the repository. Returns null if git cannot tell which there are.
  */
 async function overrideOwn(
   folder: string,
@@ -85,8 +88,8 @@ async function overrideOwn(
 }
 
 /**
- * Returns the names of the filters that define one of these steps, such as `clean|process`. Without one, git converts
- * nothing.
+ * Returns the names of the filters that define one of these steps, such as `clean|process`. In a step that a filter
+ * does not define, git converts nothing.
  */
 export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
@@ -121,7 +124,7 @@ export async function underOwnFilters(
   return [...(await underFilters(gitAt(git, folder), names, filters)).keys()];
 }
 
-/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8: a variable could not hold it. */
+/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, since no variable of a node process could hold it. */
 function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();
@@ -158,7 +161,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** Whether something is at this path. A dangling link counts, since git accepts it as HEAD, and so does an error. */
+/** Whether something is at this path. A dangling link counts, since git accepts one as HEAD. So does an unreadable path. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -7,8 +7,9 @@ const LINK = /^gitdir: ([^\r\n]+)[\r\n]*$/;
 const SHARED = /^([^\r\n]+)[\r\n]*$/;
 
 /**
- * Returns git's folder for a `.git`, which is that folder or a file that names it. If git's folder shares another one
- * with other work trees, that one comes second. Null if the folders cannot be told for sure.
+ * Returns the git folder to which a `.git` leads: the `.git` itself, or the folder that it names if it is a file. In a
+ * linked work tree, the git folder that all work trees of the repository share comes second. Null if the folders cannot
+ * be told for sure.
  */
 export function gitFoldersAt(place: string): readonly string[] | null {
   const stats = statOf(place);

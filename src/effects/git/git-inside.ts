@@ -10,8 +10,8 @@ import { type GitRequest, gitIn } from './git.ts';
 export type ConfineWith = (command: PlacedCommand, temporary: string) => ReturnType<Confine>;
 
 /**
- * Returns git that runs in the sandbox, since a hook may start programs that the agent has written. The sandbox may not
- * write where the index lies, so git works on a copy, which then replaces the index.
+ * Returns git that runs in the sandbox, since a hook may start programs that the agent has written. In the sandbox, git
+ * may not write to the index. So it works on a copy of the index, which then replaces the index.
  */
 export function gitInside(folder: string, request: GitRequest, confine: ConfineWith): Git {
   return makeGit(async (args, { places, ...extras }) => {
@@ -34,7 +34,7 @@ export function gitInside(folder: string, request: GitRequest, confine: ConfineW
   });
 }
 
-/** Whatever runs in the sandbox ends with git, so git must leave no work to a daemon. */
+/** When git ends, all processes in its sandbox are killed, so git must leave no work to a daemon. */
 const ALONE = [
   'core.fsmonitor=false',
   'gc.autoDetach=false',

@@ -1,9 +1,9 @@
 import { keepCallsIn, type QuietTimes, watchCalls } from './call/watched-calls.ts';
 
 export interface GitLimitsRequest extends QuietTimes {
-  /** Signals to stop the run, and to hurry its stop; undefined if it cannot be stopped. */
+  /** `signal` stops the run, and `hurry` also ends its calls of git at once; undefined if the run cannot be stopped. */
   readonly stops?: { readonly signal: AbortSignal; readonly hurry: AbortSignal };
-  /** How long after a stop git may work, in ms; null for as long as it takes. */
+  /** How long git may work after a stop, in ms; null for as long as it takes. Default: `CLOSING_MS`. */
   readonly closingMs?: number | null;
 }
 
@@ -35,7 +35,7 @@ export function createGitLimits(request: GitLimitsRequest): GitLimits {
     const heldUpBeforeMs = heldUpMs();
     const stepMs = Math.min(ms, LONGEST_TIMER_MS);
     const onTime = (): void => {
-      // The task loses no time by a suspension.
+      // The time for which ralph was suspended does not count, so the deadline moves by it.
       const leftMs = ms - stepMs + heldUpMs() - heldUpBeforeMs;
       if (leftMs > 0) endAfter(leftMs, heldUpMs);
       else calls.setLate(true);
@@ -60,5 +60,5 @@ export function createGitLimits(request: GitLimitsRequest): GitLimits {
 }
 
 const CLOSING_MS = 7_000;
-/** Node fires longer timers at once. */
+/** In ms. Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -28,7 +28,7 @@ export function createPatience(pause: (ms: number) => Promise<void> = sleep): Pa
   };
 }
 
-/** The files by which git locks HEAD, its branch (a full name) and all packed branches. */
+/** Returns the files by which git locks HEAD, this branch (a full name; null for none) and all packed refs. */
 export function locksOf(
   { gitDir, commonDir }: { readonly gitDir: string; readonly commonDir: string },
   branch: string | null,
@@ -45,7 +45,7 @@ export function indexLockOf(index: string): string {
   return `${index}.lock`;
 }
 
-/** Says, as a clause, which lock is there, since when, and when it may be removed. */
+/** Says, as a clause, since when this lock is there, and when it may be removed; or that it is gone by now. */
 export function lockText(file: string): string {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return `${file} was there, and is gone by now`;
@@ -53,7 +53,7 @@ export function lockText(file: string): string {
   return `${file} has been there since ${since}, and may be removed if no git is running`;
 }
 
-/** Says what `lockText` says of the lock that kept git from its work; null if git's complaint names none. */
+/** Returns `lockText` for the lock that git's complaint names; null if the complaint names none. */
 export function lockIn(complaint: string): string | null {
   const file = /Unable to create '(.+\.lock)'/.exec(asText(complaint))?.[1];
   return file === undefined ? null : lockText(file);

@@ -29,7 +29,7 @@ export function withGitSettings(git: Git, settings: readonly GitSetting[]): Git 
   );
 }
 
-/** Returns the same git with other places for its repository, index or objects, as its variables name them. */
+/** Returns the same git with other places for its repository, index or objects, named by git's environment variables. */
 export function withPlaces(git: Git, places: Readonly<Record<`GIT_${string}`, string>>): Git {
   return makeGit((args, extras) =>
     askGit(git, args, { ...extras, places: { ...places, ...extras.places } }),
@@ -46,7 +46,7 @@ export function withTree(git: Git, folder: string): Git {
   return withPlaces(git, { GIT_WORK_TREE: folder });
 }
 
-/** Returns the same git, which calls `unanswered` for each command that was killed for taking too long or seeming to hang. */
+/** Returns the same git, which also calls `unanswered` with each subcommand that took too long or seemed to hang. */
 export function hearing(git: Git, unanswered: (command: string) => void): Git {
   return makeGit(async (args, extras) => {
     const answer = await askGit(git, args, extras);
@@ -60,7 +60,7 @@ export function withTimeout(git: Git, timeoutMs: number): Git {
   return makeGit((args, extras) => askGit(git, args, { timeoutMs, ...extras }));
 }
 
-/** Returns the same git for one repository, without a search for it. With `workTree`, no setting says where its files are. */
+/** Returns the same git for the repository `gitDir`, which it need not find. `workTree` overrides `core.worktree`. */
 export function onlyIn(git: Git, gitDir: string, workTree?: string): Git {
   const places = [
     `--git-dir=${gitDir}`,

@@ -10,7 +10,7 @@ const VARIABLES = {
   GIT_COMMITTER_EMAIL: 'committer.email',
 } as const;
 
-/** Git would otherwise make up an address from the names of user and machine. */
+/** Without this setting, git would make up an address from the names of the user and the machine. */
 const AS_CONFIGURED: GitSetting = { name: 'user.useConfigOnly', value: 'true' };
 
 /** Returns settings by which git commits as the user. They replace the variables above, which ralph does not pass on to git. */
@@ -33,7 +33,7 @@ export function unknownAuthor(who: string): string {
   return `${who} commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.`;
 }
 
-/** Whether settings name the user, and no other author or committer: then git need not be asked. */
+/** Whether settings hold the user's name and address, and no other author or committer. Then `isKnown` need not be asked. */
 export function namesUser(settings: ListedSettings): boolean {
   if (Object.values(VARIABLES).some((name) => settingOf(settings, name) !== null)) return false;
   return ['user.name', 'user.email'].every((name) => settingOf(settings, name)?.trim());

@@ -43,7 +43,7 @@ async function open<Found>(
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
 }
 
-/** Returns git's reason in brackets. If git does not trust the folder's owner, adds the command that allows it. */
+/** Returns git's reason in brackets, and the command that makes git trust the folder's owner if it does not; '' for none. */
 function reasonOf({ exitCode, complaint }: GitAnswer): string {
   if (exitCode === null) return ' (git was not found, or could not be started)';
   const said = asText(complaint);

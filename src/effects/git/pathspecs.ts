@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
 
-/** Arguments that limit git to a part of a work tree: `--`, and then what counts or does not. Empty for all of it. */
+/** Arguments that limit git to a part of a work tree: `--`, then what to include or exclude. Empty for all of it. */
 export type Pathspecs = readonly string[];
 
 /** Returns pathspecs for all of a work tree except for these folders, and for files that match one of the patterns. */
@@ -31,7 +31,7 @@ export function literally(names: readonly string[]): Pathspecs {
 export function placesInside(folders: readonly string[], root: string): readonly string[] {
   return folders
     .flatMap((folder) => [
-      // If the folder is a link, both the link and its target are excluded.
+      // If the folder is a link, both the link and its target are listed.
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])

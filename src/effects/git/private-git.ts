@@ -21,11 +21,12 @@ export interface PrivateGit {
   readonly folder: string;
   readonly repository: Repository;
   /**
-   * Set only if other machines continue this tree: a commit whose LFS files are in a store that all of them reach.
-   * Snapshots hold the content of LFS files from later commits, since this work tree's LFS store stays on this machine.
+   * A commit whose LFS files are in a store that all machines reach; set only if other machines continue this work
+   * tree. Of LFS files that have changed since this commit, snapshots hold the content, which is otherwise only on this
+   * machine.
    */
   shared?: string;
-  /** The newest command of git that did not answer, such as `add`; null if there is none, or once it was reported. */
+  /** The last git command that did not answer, such as `add`; null if there is none since this was last set to null. */
   unanswered: string | null;
   /** Git with ralph's own folder, whose files are restored before each call. */
   readonly own: Git;
@@ -46,7 +47,7 @@ export interface PrivateGitRequest {
   readonly repository: Repository;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string | undefined;
-  /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: nothing converts a byte. */
+  /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: lines that switch all conversions off. */
   readonly attributes?: string;
   /** The limit for one call of git. */
   readonly timeoutMs: number;
@@ -57,8 +58,8 @@ export interface PrivateGitRequest {
 const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
 /**
- * A ref is useless if its objects are lost, so they are written to the disk before it. Each file is flushed by itself,
- * since flushing them in a batch leaves the order to the file system.
+ * A ref is useless if its objects are lost, so git flushes objects to the disk before the ref that leads to them. It
+ * flushes each file by itself, since flushing them in a batch leaves the order to the file system.
  */
 const DURABLE = [
   ...['-c', 'core.fsync=objects,derived-metadata,reference'],
@@ -67,7 +68,7 @@ const DURABLE = [
   ...['-c', 'core.logAllRefUpdates=false'],
 ];
 
-/** Opens the folder. Throws the system's error if it cannot be written. */
+/** Opens ralph's own git folder. Throws the system's error if the folder cannot be written. */
 export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   const { folder, repository, env, runId, timeoutMs, signal, attributes = ATTRIBUTES } = request;
   const files = { ...ownFiles(repository), 'info/attributes': attributes };

@@ -118,8 +118,8 @@ export function isSameHead(one: Head, other: Head): boolean {
 
 /**
  * Returns a text that changes whenever HEAD or its branch may have moved, without starting git. The same text means the
- * same HEAD; if the text differs, the values have to be compared, since `git gc` and other writes of refs change the
- * text, too.
+ * same HEAD; if the text differs, HEAD itself has to be read and compared, since `git gc` and other writes of refs
+ * change the text, too.
  */
 export function headSign({ gitDir, commonDir }: Repository): string {
   const signs = [contentOf(path.join(gitDir, 'HEAD'))];
@@ -147,7 +147,7 @@ export function timeOf(file: PathLike): string {
   }
 }
 
-/** What stands for the time of a file that is not there. */
+/** What stands for the time of a file that is missing or cannot be looked at. */
 const MISSING = 'none';
 
 function contentOf(file: string): string {

@@ -16,11 +16,9 @@ import { whereContentIsAsNamed } from './lfs-pointer.ts';
  * With a filter such as that of LFS or git-crypt, git stores other content than lies in the work tree. If git finds a
  * tracked file under a filter unchanged, the snapshot takes the file's entry from the user's index, so that it needs no
  * second copy, and no decrypted one. Ralph notes which entries it took, since only the filter can bring such a file
- * back. No filter runs for this.
- *
- * Once the agent has worked, git's word is not enough: the agent can write the index, and name any file in the
- * attributes. Then the file has to be the same one that git found unchanged before, or to have the content that its LFS
- * pointer names.
+ * back. Making a snapshot runs no filter. Once the agent has worked, git's word is not enough: the agent can write the
+ * index, and name any file in the attributes. Then the file has to be the same one that git found unchanged before, or
+ * to have the content that its LFS pointer names.
  */
 
 export interface FilteredFiles {
@@ -29,8 +27,8 @@ export interface FilteredFiles {
   /** Finds out which entries of the user's index are under filters. */
   findAmong(entries: Iterable<IndexEntry>): Promise<void>;
   /**
-   * Finds out which of these files are unchanged; `isBefore`: no agent has worked yet. Resolves to the paths of
-   * replaced entries.
+   * Finds out which files under filters are unchanged, and passes their entries to `addEntries` unless ralph's index
+   * has them. `isBefore`: no agent has worked yet. Resolves to the paths of the entries that were passed.
    */
   update(
     addEntries: (entries: readonly IndexEntry[]) => Promise<void>,
@@ -149,7 +147,7 @@ async function unchangedForGit(
   return filtered.filter(({ name }) => !those.has(name));
 }
 
-/** Returns the files whose content ralph knows to be what their entries say. */
+/** Returns the files whose content surely belongs to their index entries, whatever git says. */
 async function thatAreSo(git: PrivateGit, files: readonly Seen[]): Promise<readonly Seen[]> {
   const notes = readFilterNotes(git);
   const isNoted = ({ name, id, sign }: Seen): boolean =>
@@ -171,7 +169,7 @@ async function notYetInIndex(
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 
-/** Flags only paths that are in ralph's index: git flags none if it lacks one, such as a path whose folder became a link. */
+/** Flags only paths that are in ralph's index: git flags no path if it lacks one, as when a folder became a link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
   const known = new Set(await orNull(indexNames(git.own)));

@@ -9,7 +9,7 @@ import { settingNow } from '../git/questions/settings.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
 import { entryKey, readFilterNotes } from './filtered-files.ts';
 
-/** A path, and what it gets back as mode and id. */
+/** A path, and the mode and id of the file that it gets back. */
 export interface WantedFile {
   readonly name: TreePath;
   readonly entry: string;
@@ -34,8 +34,8 @@ export async function restoreFiltered(
   const done = new Map<TreePath, boolean>();
   for (const [filter, files] of filters) {
     const write = await filterWriter(git, store, filter);
-    // Git stops if the filter fails for one file. Then each file is tried by itself, so that one bad file costs
-    // only itself.
+    // Git stops if the filter fails for one file. Then each file is tried by itself, so that one bad file does
+    // not keep back the others.
     const areAllDone = await write(files);
     for (const file of files) done.set(file.name, areAllDone || (await write([file])));
   }

@@ -31,7 +31,7 @@ export interface HeadMove {
   readonly index: readonly (readonly [TreePath, TreeEntry])[];
   /** The paths in `index` that a sparse checkout leaves out of the work tree. */
   readonly skipped: readonly string[];
-  /** The operations, such as a merge, that are under way now and were not then. */
+  /** The operations, such as a merge, that are under way now and were not when the snapshot was made. */
   readonly ends: readonly string[];
 }
 
@@ -91,7 +91,10 @@ async function indexLines(
 /** The reason that the reflog gives. */
 const REASON = 'ralph undo';
 
-/** Ends the operations that began since, then moves the branch, if it has not moved meanwhile, HEAD and the index. */
+/**
+ * Ends the operations in `ends`, then moves the branch, HEAD and the index. Rejects with a `GitError` if git refuses a
+ * step.
+ */
 export async function moveHead(
   git: PrivateGit,
   { to, now, tip, index, skipped, ends }: HeadMove,

@@ -29,7 +29,7 @@ export interface OwnIndex {
   readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
   /** Paths that a sparse checkout may leave out of the work tree. */
   readonly mayBeMissing: ReadonlySet<TreePath>;
-  /** Paths whose entries stay as in the user's index. */
+  /** Paths whose entries stay as in the user's index: see `FilteredFiles`. */
   readonly asIndexed: ReadonlySet<TreePath>;
   /** Repositories inside the tree that are in the user's index. */
   readonly submodules: ReadonlySet<TreePath>;
@@ -37,7 +37,7 @@ export interface OwnIndex {
   readonly userTree: string | null;
   /** Whether the user's index was written since the last `prepare`. */
   hasUserMoved(): boolean;
-  /** Restores the index if somebody else wrote to it, and adds what is new in the user's index. */
+  /** Fills the index from `newestTree` unless it is as ralph left it, and adds what is new in the user's index. */
   prepare(newestTree: string | null): Promise<PreparedIndex>;
   /**
    * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
@@ -49,7 +49,7 @@ export interface OwnIndex {
 interface PreparedIndex {
   /** Paths that were added or replaced from the user's index. */
   readonly adopted: readonly TreePath[];
-  /** Paths of the newest snapshot that no longer belong to any: their old content must not stay in the index. */
+  /** Paths of the newest snapshot that no longer belong to any snapshot: their old content must not stay in the index. */
   readonly excluded: readonly TreePath[];
 }
 
@@ -59,10 +59,13 @@ type Entries = Iterable<readonly [TreePath, TreeEntry]>;
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
 
-/** In ms. A file written so shortly before may be written again in the same second, even by a clock that is a little off. */
+/**
+ * In ms. A file written this shortly before git looks may be written again in that second, even if the clock is a
+ * little off.
+ */
 const DOUBT_MS = 2_000;
 
-/** For up to this many files, it is faster that git reads them at each listing than that it checks all files again. */
+/** For up to this many files in doubt, it is faster that git reads them at each listing than that it checks all files again. */
 const FEW_DOUBTS = 100;
 
 export interface OwnIndexRequest {
@@ -71,12 +74,12 @@ export interface OwnIndexRequest {
   readonly pathspecs: Pathspecs;
 }
 
-/** Opens the index. */
+/** Opens ralph's own index. */
 export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   const { repository } = git;
   const own = path.join(git.folder, 'index');
   const filtered = createFilteredFiles(git);
-  /** The sign of ralph's index when it was last trusted; null in a new process, which trusts none. */
+  /** `timeOf` ralph's index when ralph last trusted it; null in a new process, which trusts none. */
   let ownSign: string | null = null;
   /** Whether ralph looks at this work tree for the first time, when no agent has worked yet. */
   let isBefore = !existsSync(own);
@@ -116,7 +119,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     return excluded;
   };
 
-  /** Adds the paths that are in the user's index and not in ralph's: git may ignore them by now. */
+  /** Adds the paths that only the user's index has. Otherwise those that git ignores would be in no snapshot. */
   const adopt = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
     if (sign === userSign && git.shared === shared) return [];
@@ -147,7 +150,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
       if (/s/i.test(tag)) skipped.push(name);
       if (mode === SUBMODULE) inner.add(name);
       const isNew = isOurs(entry) && !there.has(name);
-      // A path that snapshots know to be gone, or to be a folder by now, is not added again.
+      // A path that the work tree no longer has, or has as another kind of file, is not added again.
       if (isNew && (there.size === 0 || liesInTree(repository.root, entry))) missing.push(name);
     }
     // For a path in conflict any of its versions will do, since the file in the tree replaces it.
@@ -180,7 +183,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
 
   /**
    * Git compares times by the second. So it would miss that a file was written twice in one second if its old time was
-   * set again. Without a size in the index, git reads the file.
+   * set again. So this removes the size of such a file from the index: git then reads the file.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>
@@ -264,7 +267,10 @@ function eachOf<Made>(
   };
 }
 
-/** Returns the names of entries as a set that is built when it is first needed: only for large files and untracked secrets. */
+/**
+ * Returns the names of entries as a set that is built when first asked: only for large files, and for names like those
+ * of secrets.
+ */
 function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   let names: ReadonlySet<TreePath> | null = null;
   return {

@@ -12,7 +12,7 @@ export const INDEX_MESSAGE = 'index\n';
 /** What a snapshot keeps. */
 export interface KeptState {
   readonly tree: string;
-  /** The commit of HEAD; null before the first one. */
+  /** The commit of HEAD; null before the first commit. */
   readonly head: string | null;
   /** The tree of the user's index; null while that had conflicts. */
   readonly index: string | null;

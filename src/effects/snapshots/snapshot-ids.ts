@@ -9,7 +9,7 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 
 /*
- * The agent can write the refs of snapshots, so they do not say which commits are snapshots. That is in a sealed file,
+ * The agent can write the refs of snapshots, so they do not say which commits are snapshots. A sealed file does,
  * which the agent cannot forge. The refs only keep git from removing the commits:
  *
  *   commit ──► its id in snapshots.json, and where the refs are ──► its ref
@@ -45,20 +45,20 @@ export interface IdsPlace {
 }
 
 /**
- * Opens the ids of a task. A new task has none. If the file is missing or damaged, there are none either, and it is
- * unknown what was there before the agent began.
+ * Opens the ids of a task. A new task has none. If the file is missing or damaged, there are none either, and
+ * `isFromStart` is false.
  */
 export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
   const stored = storedSnapshotIds(folder);
   const isFromStart = isNew || stored.isFromStart;
   let all = isNew ? [] : stored.all;
-  // If a process was killed before the task's state named the refs, only this file names them, and one may
-  // exist.
+  // If a process was killed before the task's state named the refs, only this file names them, and a ref may
+  // already exist.
   const noted = task.git.snapshots ?? stored.refs;
   const refs = noted === '' ? snapshotRefs(task.task_id, randomBytes(4).toString('hex')) : noted;
   const file = path.join(folder, FILE);
   const what = fileOf('snapshots', task);
-  /** Includes ids that another process has added to the file: a landing and a resumed task may run at the same time. */
+  /** Includes ids that another process has added to the file: `ralph land` and a resumed task may run at the same time. */
   const known = (): readonly SnapshotId[] => {
     const text = tryReadText(file, MAX_BYTES);
     const others = text !== null && seal.isClosed(text, what) ? storedSnapshotIds(folder).all : [];

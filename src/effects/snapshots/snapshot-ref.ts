@@ -31,7 +31,7 @@ export async function createRef(
     const making = makeRef(git.users, ref, commit, { mayReplace });
     const made = await making.catch((error: unknown) => ({ error }));
     if (made === true) return name;
-    // Should this fail, no harm is done: the next process that drives the task makes the ref.
+    // Should this fail, no harm is done: the next process that runs the task makes the ref.
     await ids.remove(new Set([name])).catch(() => {});
     if (made !== false) throw made.error;
   }
@@ -56,7 +56,7 @@ export async function putRefsRight(
     const ref = `${refs}/${name}`;
     const now = there.get(ref);
     if (now === commit) continue;
-    // The ref of the newest snapshot may be missing only because ralph was killed before it made that.
+    // The ref of the newest snapshot may be missing only because ralph was killed before it made the ref.
     const made = now === undefined && (await makeAgain(git, ref, commit));
     if (now === undefined && made && name === newest) continue;
     sentences.push(

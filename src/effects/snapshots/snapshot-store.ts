@@ -29,7 +29,7 @@ import { changesAmong, type LeftOutReason, listChanges, type TreeRules } from '.
  *                                                ├─ parent 1: HEAD
  *                                                └─ parent 2: a commit with the user's index as its tree
  *
- * It is made in this order. So even if ralph is killed, a ref always leads to a whole snapshot:
+ * Ralph makes its parts in this order. So even if ralph is killed, a ref always leads to a whole snapshot:
  *
  *   list what differs ──► blobs ──► tree ──► commit ──► (all on the disk) ──► ref
  */
@@ -152,7 +152,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     return commitTree(tree, message, [head.commit, await commitIndex(), ...extra]);
   };
 
-  /** Whether HEAD and the index are as in the newest snapshot, if an earlier process made that. */
+  /** Whether HEAD and the user's index are as in this snapshot, which an earlier process made. */
   const isWhereNewestIs = async (commit: string): Promise<boolean> => {
     const then = await readSnapshot(git, commit);
     return then.head === head.commit && then.index === index.userTree;

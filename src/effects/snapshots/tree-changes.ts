@@ -29,7 +29,7 @@ export interface TreeChanges {
   readonly changed: readonly TreePath[];
   /** Files of the index that became folders, or whose folder became a link. What is there now is added. */
   readonly replaced: readonly TreePath[];
-  /** Paths of the index that no longer belong to snapshots: their old content must not stay in it. */
+  /** Paths of the index that no longer belong to snapshots: their old content must not stay in the index. */
   readonly dropped: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
 }
@@ -104,7 +104,7 @@ function isHidden(place: Buffer): boolean {
 /** Matches a path with a part that git does not accept in an index. */
 const UNNAMEABLE = /(?:^|\/)\.git(?:\/|$)/i;
 
-/** Whether a repository inside the tree has any ref or a detached HEAD, so that git can tell its commit. */
+/** Whether a repository inside the tree seems to have a commit: git cannot add one that has none. */
 function hasCommit(folder: string): boolean {
   const own = path.join(folder, '.git');
   return (

@@ -62,8 +62,8 @@ export interface GitProgress {
   since(): Promise<GitChange | null>;
   /**
    * Resolves to what has changed since the task began at the commit `base`, including changes by `--after`; a `base` of
-   * null means that there was no commit. If another process began the task, all uncommitted changes count. Null if git
-   * fails or takes too long, or if `hurry` aborts.
+   * null means that there was no commit. If HEAD was elsewhere when this process first looked, all uncommitted changes
+   * count. Null if git fails or takes too long, if `hurry` aborts, or if this cannot be told without a `base`.
    */
   inAll(
     base: string | null,
@@ -75,7 +75,7 @@ export interface GitProgress {
 const TIMEOUT_MS = 30_000;
 /** Limit for the whole of `inAll`: a finished task must not wait long for its summary. */
 const IN_ALL_TIMEOUT_MS = 10_000;
-/** After this many timeouts in a row no more snapshots are taken, since each would take as long. */
+/** After this many timeouts in a row no more snapshots are taken, since each would run into the time limit again. */
 const SLOW_LOOKS_AT_MOST = 2;
 
 /** Detects progress in the work tree that contains `cwd`, if any, and in the repositories inside it. No method rejects. */

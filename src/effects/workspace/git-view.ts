@@ -56,7 +56,7 @@ export async function readFiles(
 }
 
 /**
- * Returns the commits to which HEAD and the refs lead. Skips branches checked out in another work tree, because loops
+ * Returns the commits to which HEAD and the refs lead. Skips branches checked out in another work tree, because tasks
  * in two work trees of one repository must not count each other's commits.
  */
 export function tipsIn(

@@ -28,7 +28,7 @@ export interface InnerRequest {
 /** A repository inside the tree. Paths are relative to the root of the tree, with one character for each byte. */
 export interface InnerRepository {
   readonly path: string;
-  /** Whether it has something that is not committed. */
+  /** Whether the repository has uncommitted or untracked files; false if ralph could not look. */
   readonly isDirty: boolean;
   /** What has changed since the last look: files in the repository, or its own path if it is new or its HEAD has moved. */
   readonly changed: readonly string[];
@@ -46,7 +46,7 @@ export interface InnerRepositories {
   readonly changedInAll: ReadonlySet<string>;
   /** Looks at the repositories below `root`, and reports nothing as changed. */
   mark(root: string): Promise<InnerLook>;
-  /** Looks at the repositories and compares them with the last look; does what `mark` does if that was at another tree. */
+  /** Looks at the repositories and compares them with the last look; does what `mark` does if the last look was elsewhere. */
   since(root: string): Promise<InnerLook>;
 }
 

@@ -133,7 +133,10 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/** Whether the plan that was counted is still the same. If the resume names other boxes, counting begins again. */
+/**
+ * Whether the plan and the headings are those that were counted, or one side has no plan. If not, the boxes are counted
+ * anew.
+ */
 function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
   return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }

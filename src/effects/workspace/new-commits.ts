@@ -1,7 +1,10 @@
 import type { Git } from '../git/git.ts';
 import { countCommits } from '../git/questions/history.ts';
 
-/** Counts the commits that lead up to `branches` and are not part of the history of a commit in `seen`. */
+/**
+ * Counts the commits that lead up to `branches` and are in the history of no commit in `seen`. If git fails, counts
+ * each new tip as one.
+ */
 export async function countNewCommits(
   branches: readonly string[],
   seen: ReadonlySet<string>,

@@ -81,7 +81,7 @@ export function createObserver(
   let beforeIsNow = false;
   // A second attempt belongs to the same iteration, so changes by the first attempt still count.
   let filesAreMarked = false;
-  // After a resume, changes that the agent made before the earlier ralph was killed cannot be seen. So the
+  // After a resume, changes that the agent made before the earlier process was killed cannot be seen. So the
   // first observation shows whether there was progress only if it finds some.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);

@@ -77,7 +77,7 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
   return remedyFor(shown.state, task?.exit_reason ?? '', known, failure);
 }
 
-/** Returns the shell command that resumes a task, or null if no command can. */
+/** Returns the shell command that answers a task's request or resumes the task; null if there is nothing to resume. */
 export function commandOf(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag, fleetWords }: Briefing,
@@ -87,7 +87,8 @@ export function commandOf(
     ...{ taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) },
     ...(fleetWords === undefined ? {} : { fleetWords }),
   };
-  // In a fleet, an expired request cannot be answered any more, but a resume asks again.
+  // In a fleet (machines that share tasks), an expired request can no longer be answered, but a resume asks
+  // again.
   const canAnswer = fleetWords === undefined || shown.finishedAt === null;
   if (shown.state === 'paused_awaiting_approval' && canAnswer) {
     // An answer runs nothing from the task, so the command needs no `--trust`.

@@ -37,7 +37,7 @@ export function renderBriefing(facts: Briefing): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Counts the completed tasks without a valid signature, which another user or an older ralph wrote. */
+/** Says how many tasks claim to be completed, but have no valid signature: another user or an older ralph wrote them. */
 function foreignWords(count: number): string {
   if (count === 0) return '';
   return count === 1
@@ -101,7 +101,10 @@ function elsewhere(command: string): string {
   return codeSpan(fromItsFolder(command));
 }
 
-/** Returns commands, with `ID` in place of the task, to see, take back or land what the other tasks have changed. */
+/**
+ * Returns commands, with `ID` in place of the task, to see, take back or land what those tasks have changed that need
+ * no person.
+ */
 function gitHelp(briefing: Briefing): readonly string[] {
   const isNeed = new Set(briefing.needs.flatMap((need) => (need.kind === 'task' ? need.task : [])));
   const others = briefing.tasks.filter((task) => !isNeed.has(task));

@@ -29,13 +29,13 @@ export interface GitCommand extends GitExtras {
   /** Marks git and the processes it starts as part of this run; without it they carry no mark. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
-  /** Kills git at once. */
+  /** Aborting this signal kills git at once. */
   readonly signal?: AbortSignal | undefined;
   /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
   /**
    * Runs git as the user would: with hooks, signing, and the user's own variables. Only for a repository in which the
-   * agent has changed none of these. The answer then holds the end of standard error.
+   * agent has changed neither hooks nor settings. The answer then holds the end of standard error.
    */
   readonly asUser?: boolean;
   /** Puts git and what it runs into the sandbox. */
@@ -178,7 +178,7 @@ const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** Calls `giveUp` if this process exits; returns a function that cancels this. One listener serves all: node warns of many. */
+/** Calls `giveUp` if this process exits; returns a function that prevents that. One listener serves all: node warns of many. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);

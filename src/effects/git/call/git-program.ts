@@ -74,8 +74,8 @@ export function gitEnvironment(
     GIT_NO_LAZY_FETCH: '1',
     // With a ref that replaces objects, the agent could pass off one object as another.
     GIT_NO_REPLACE_OBJECTS: '1',
-    // For versions of git before GIT_NO_LAZY_FETCH. A setting would not be enough: the repository can allow a
-    // single protocol, and that overrides a setting for all protocols.
+    // Keeps git from fetching if it is too old for GIT_NO_LAZY_FETCH. A setting would not be enough: the
+    // repository can allow a single protocol, and that overrides a setting for all protocols.
     GIT_ALLOW_PROTOCOL: 'none',
   };
 }
@@ -84,7 +84,7 @@ export function gitEnvironment(
 const BOUND =
   /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
 
-/** Variables that tell of an outer ralph which started this one, or of a terminal at which nobody may be. */
+/** Variables in which an outer ralph describes its own run, and those that name a terminal at which nobody may be. */
 const OF_THE_LOOP =
   /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
 
@@ -92,7 +92,7 @@ const OF_THE_LOOP =
 const OF_OUTER_COMMIT = /^GIT_(?:AUTHOR|COMMITTER)_/;
 
 export function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  // If no hook started ralph, the user has set an author on purpose.
+  // Outside of a hook, the user has set the author's variables on purpose.
   const isInHook = env.GIT_DIR !== undefined || env.GIT_INDEX_FILE !== undefined;
   const kept = Object.entries(env).filter(
     ([name]) =>

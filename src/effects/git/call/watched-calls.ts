@@ -12,7 +12,7 @@ import { listProcesses, showsOwnPids } from '../../processes/process-table.ts';
  *   second stop ──────────────────────────────────► later calls: 1 s in all
  *   end of --timeout ─► quiet for 1 s
  *
- * All that a run awaits is held to the limits of the run. No function passes them on, so no call escapes them.
+ * These limits hold for every call that a run awaits, however deep: `keepCallsIn` binds them to the work itself.
  */
 
 /** What may keep git waiting: another machine, or a program of the user's. */

@@ -12,7 +12,7 @@ export async function checkOutHead(git: Git): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet']));
 }
 
-/** Checks a submodule out at the commit that the index names, without network. */
+/** Checks a submodule out at the commit that the index names, without network. Ignores a failure of git. */
 export async function checkOutSubmodule(git: Git, name: TreePath): Promise<void> {
   const how = ['--quiet', 'update', '--no-fetch', '--checkout', '--recursive'];
   await askGit(git, ['submodule', ...how, ...only([asText(name)])]);
@@ -23,7 +23,7 @@ export async function quit(git: Git, operation: string): Promise<void> {
   outputOf(await askGit(git, [operation, '--quit']));
 }
 
-/** Makes the files and the index those of a commit, and removes all others, even ignored ones. Rejects with a `GitError`. */
+/** Makes the files and the index those of a commit. Removes all other files, even ignored ones. Rejects with a `GitError`. */
 export async function becomeCommit(git: Git, commit: string): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet', commit]));
   outputOf(await askGit(git, ['clean', '-ffdxq']));
@@ -35,7 +35,7 @@ const MERGE = [
   ...['--no-gpg-sign', '--no-verify-signatures'],
 ];
 
-/** Merges a commit into the work tree and the index, without a commit. Resolves to null, or to why git did not merge it. */
+/** Merges a commit into the work tree and the index, but commits nothing. Resolves to null, or to why git did not. */
 export async function mergeFiles(git: Git, other: string): Promise<string | null> {
   const how = ['--no-ff', '--no-commit', '--no-rerere-autoupdate'];
   const answer = await askGit(git, [...MERGE, ...how, other]);
@@ -114,7 +114,7 @@ export async function rootAround(git: Git): Promise<string | null> {
   return output === '' ? null : asText(output).replace(/\n$/, '');
 }
 
-/** On a busy machine, git may take seconds to add or remove another work tree. */
+/** On a busy machine, another git may take seconds to add or remove a work tree. These tries take about 10 s in all. */
 const MOST_TRIES = 20;
 const BETWEEN_TRIES_MS = 50;
 

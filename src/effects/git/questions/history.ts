@@ -10,7 +10,7 @@ export async function isAncestor(git: Git, commit: string, of: string): Promise<
   return (await askGit(git, ['merge-base', '--is-ancestor', commit, of])).exitCode === 0;
 }
 
-/** Counts the commits that lead up to `tips` but not to `without`. Ignores missing ones. Resolves to null if git fails. */
+/** Counts the commits that lead up to `tips` but not to `without`. Ignores missing tips. Resolves to null if git fails. */
 export async function countCommits(
   git: Git,
   tips: Iterable<string>,
@@ -41,7 +41,7 @@ export async function areAllOfTask(
   return outputOf(listed, 'git cannot list the commits since the task began') === '';
 }
 
-/** Whether two commits hold the same files, on the same parents, for the same task. Their times may differ. */
+/** Whether two commits have the same files and the same parents, and both name this task. Their times may differ. */
 export async function isSameWork(
   git: Git,
   taskId: string,
@@ -109,13 +109,13 @@ export async function pathsOfTask(
   return readNames(listed);
 }
 
-/** Arguments that select the commits which only a folder holds: what leads to them, without what keeps them elsewhere. */
+/** Arguments that select the commits only in this folder: all that its refs hold, without what those after `--not` keep. */
 const UNKEPT = {
   /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],
   /** For a submodule that is removed with all its refs, and whose HEAD may be detached. */
   submodule: ['HEAD', '--all', '--not', '--remotes'],
-  /** For an additional work tree: only its HEAD is removed. */
+  /** For a linked work tree: its HEAD is removed, and the refs of the repository stay. */
   'work tree': ['HEAD', '--not', '--branches', '--tags', '--remotes'],
 } as const;
 

@@ -21,7 +21,7 @@ export async function indexNames(
   return readNames(outputOf(await askGit(git, ['ls-files', '-z', ...pathspecs])));
 }
 
-/** Lists the entries of an index, or those at some paths, with flags. Rejects with a `GitError`: `why`, or git's reason. */
+/** Lists an index, or its entries at some paths, with flags. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function indexEntries(
   git: Git,
   names: readonly TreePath[] = [],
@@ -39,11 +39,11 @@ export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>
 /** A path at which the work tree differs from the index. */
 export interface ListedChange {
   readonly name: TreePath;
-  /** Whether the index has it. */
+  /** Whether the index has this path. */
   readonly isTracked: boolean;
 }
 
-/** Lists what was changed, removed or added in the work tree and is not ignored, some twice. Rejects with a `GitError`. */
+/** Lists what was changed, removed or added in the work tree, but is not ignored; some twice. Rejects with a `GitError`. */
 export async function listWorkTree(
   git: Git,
   pathspecs: Pathspecs,
@@ -78,7 +78,7 @@ export async function readIntoIndex(git: Git, tree: string | null, why?: string)
 /** Git keeps a part of a split index in a second file, which would be left behind when ralph removes an index of its own. */
 const WHOLE = ['-c', 'core.splitIndex=false'];
 
-/** Fills an index from a tree, and at some paths from the work tree; keeps known file times. Rejects with a `GitError`. */
+/** Fills an index from a tree, and at some paths from the work tree; keeps its file times. Rejects with a `GitError`. */
 export async function stagePaths(
   git: Git,
   tree: string | null,
@@ -92,12 +92,12 @@ export async function stagePaths(
   outputOf(added, why.adding);
 }
 
-/** Moves the index and the files from one tree to another. Resolves to whether git did: not if a changed file is in the way. */
+/** Moves the index and the files from one tree to another. Resolves to false if git fails: a changed file may be in the way. */
 export async function switchTrees(git: Git, from: string, to: string): Promise<boolean> {
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
 
-/** Notes in an index which files are as it says. It is no error if a file differs. */
+/** Notes in an index which files are as it says, so that git need not read them again. Passes over those that differ. */
 export async function refreshIndex(git: Git): Promise<void> {
   await askGit(git, ['update-index', '-q', '--refresh']);
 }
@@ -168,7 +168,8 @@ const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
 
 /**
  * Adds some paths of the work tree to an index. A path that git refuses is left out and returned, so that one bad path
- * costs one path. Rejects with a `GitError` if git fails otherwise, as on a full disk.
+ * does not keep out the others. Rejects with a `GitError` if git fails otherwise, as on a full disk, or refuses more
+ * than `MOST_REFUSALS` paths.
  */
 export async function addPaths(
   git: Git,
@@ -251,7 +252,7 @@ export async function filesThatAre(
   return readNames(outputOf(await askGit(git, args)));
 }
 
-/** Lists what lies at some names in the root, and in their folders: what git ignores, and the rest. */
+/** Lists what lies at or below some paths: what git ignores, and the rest. Lists nothing if git fails. */
 export async function namesByIgnored(
   git: Git,
   names: readonly string[],

@@ -55,7 +55,7 @@ export async function treeOf(git: Git, commit: string): Promise<string> {
   return outputOf(await askGit(git, ['rev-parse', '--verify', `${commit}^{tree}`]));
 }
 
-/** Returns the commit of HEAD and its tree; null before the first one, or if git fails. */
+/** Returns the commit of HEAD and its tree; null before the first commit, or if git fails. */
 export async function headWithTree(
   git: Git,
 ): Promise<{ readonly commit: string; readonly tree: string } | null> {

@@ -3,13 +3,13 @@ import { oneLine } from '../../../core/text/untrusted-text.ts';
 
 /*
  * Reads what git says about an origin. Git has no exit codes for these cases, so its words decide; they are in English,
- * since ralph asks for it. With unknown words the origin counts as away: the worker then tries again, which costs only
- * time.
+ * since ralph asks for English. If no pattern matches, the origin counts as away: ralph then tries again, which costs
+ * only time.
  */
 
 /** Why nothing was fetched; `why` is a sentence. */
 export type FetchTrouble =
-  /** Nothing is there, or git may not read it. */
+  /** There is no repository at the URL, or git may not read it. */
   | { readonly kind: 'no-repository'; readonly why: string }
   | { readonly kind: 'no-ref'; readonly why: string }
   /** The origin was not reached, or did not answer to the end. */
@@ -35,7 +35,10 @@ const INCOMPLETE =
 const DAMAGED =
   /bad object|is corrupt|object file .* is empty|reference broken|did not send all necessary objects|not a git repository/i;
 
-/** Whether a complaint about a fetch may mean damage in the repository that fetches. A damaged origin has the same words. */
+/**
+ * Whether a complaint about a fetch may mean damage in the repository that fetches. Git says the same of a damaged
+ * origin.
+ */
 export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
 }
@@ -68,7 +71,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** What git says if the ref is not what the push or the origin expected. Why, only another look at the origin can tell. */
+/** What git says if the ref is not what the push or the origin expected. Only another look can tell if it failed. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 

@@ -8,7 +8,7 @@ export interface ListedRef {
   /** The full name, one character for each byte. */
   readonly name: string;
   readonly id: string;
-  /** The ref to which this one is only a link; '' if it is none. */
+  /** The ref to which this one is only a link; '' if this one is no link. */
   readonly symbolic: string;
   /** The work tree in which this branch is checked out; '' for none. */
   readonly checkedOutIn: string;
@@ -28,7 +28,7 @@ export async function listRefs(
   );
 }
 
-/** Lists the names of refs that `listRefs` finds, highest number first; none if git fails. */
+/** Lists the names of the refs that `listRefs` finds, in reverse order, `10` before `9`; none if git fails. */
 export async function refNames(git: Git, patterns: readonly string[]): Promise<readonly string[]> {
   const names = ((await orNull(listRefs(git, patterns))) ?? []).map(({ name }) => asText(name));
   return names.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
@@ -73,7 +73,7 @@ export async function branchOfHead(git: Git): Promise<string | null> {
   return outputOrNull(await askGit(git, ['symbolic-ref', '-q', 'HEAD']))?.trim() ?? null;
 }
 
-/** Whether a commit is part of what any ref leads to. */
+/** Whether any ref leads to this commit, or to a descendant of it; false if git fails. */
 export async function isInHistory(git: Git, commit: string): Promise<boolean> {
   const args = ['for-each-ref', '--count=1', '--format=.', `--contains=${commit}`];
   const { exitCode, output } = await askGit(git, args);
@@ -114,7 +114,7 @@ const NO_COMMIT = '';
 /** How a ref moves. */
 export interface RefMove {
   readonly to: string;
-  /** The commit that the ref has to lead to before; null if it must not be there. */
+  /** The commit that the ref has to lead to before; null if the ref must not exist. */
   readonly from: string | null;
   /** What its reflog says. */
   readonly reason?: string;

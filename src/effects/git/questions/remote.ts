@@ -3,7 +3,8 @@ import { outputOf } from '../git-error.ts';
 import { type ReadPush, readPush, refusalIn } from './origin-answer.ts';
 
 /*
- * Fetches from another repository, lists its refs, and pushes to it. It is named by a URL or a folder.
+ * Fetches from another repository, lists its refs, and pushes to it. A URL or a folder names that repository, which is
+ * called `there` below.
  */
 
 /** Fetches nothing except for what was asked for, and leaves nothing else behind. */
@@ -44,7 +45,7 @@ export async function listThere(git: Git, there: string, name: string): Promise<
   return { kind: 'listed', refs: new Map(refs) };
 }
 
-/** The worker's own settings must not add anything to a push. */
+/** These options keep the git settings of this machine from adding anything to a push. */
 const PUSH = ['push', '--porcelain', '--no-verify', '--no-signed'];
 
 /** Sets a ref there to a commit, if the ref holds the expected commit; `expected` null means that it must not exist. */
@@ -88,7 +89,7 @@ export async function makeBare(git: Git, folder: string, hash: 'sha1' | 'sha256'
   outputOf(made, `git cannot make ${folder}: ${made.complaint}`);
 }
 
-/** Whether something that the refs of a repository lead to is missing or cannot be read. */
+/** Whether an object that the refs of a repository lead to is missing or cannot be read; false if git did not answer. */
 export async function isDamaged(git: Git): Promise<boolean> {
   const how = ['--connectivity-only', '--no-dangling', '--no-progress'];
   const { exitCode } = await askGit(git, ['fsck', ...how]);

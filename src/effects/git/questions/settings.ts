@@ -52,7 +52,7 @@ async function listed(
   return readSettings(asText(output), columns);
 }
 
-/** Returns the names of the submodules in a tree by their paths; null stands for the work tree. */
+/** Returns the names of the submodules in a tree by their paths; if `tree` is null, of those in the work tree. */
 export async function submodulesIn(
   git: Git,
   tree: string | null,

@@ -20,8 +20,8 @@ interface StatusOptions {
 }
 
 /**
- * Returns HEAD, and what is not committed in a work tree or at some paths. Rejects with a `GitError`: `why`, or git's
- * reason.
+ * Returns HEAD, and what is not committed in a work tree or at some paths. Rejects with a `GitError` that says `why`,
+ * or git's reason.
  */
 export async function readStatus(
   git: Git,

@@ -4,8 +4,8 @@ import { didNotAnswer, GitError } from '../git-error.ts';
 
 /*
  * The agent can write git's objects, and git reads them without comparing them with their ids. So whatever ralph acts
- * on is hashed here: the id of a commit vouches for its tree, the id of a tree for its files, wherever they lie. Git
- * must not replace objects by others.
+ * on is hashed here: the id of a commit vouches for its tree, the id of a tree for its files, wherever they lie. The
+ * git used here must run with GIT_NO_REPLACE_OBJECTS.
  */
 
 /** An object whose content is what its id says. */

@@ -5,7 +5,10 @@ import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dir
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
-/** Returns sentences that a person should read about a kept tree, except for those in `said`. Adds them to `said`. */
+/**
+ * Returns sentences for a person about files that a snapshot lacks, or that look like secrets. Adds them to `said`, and
+ * skips what is there.
+ */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,
@@ -17,7 +20,7 @@ export function keptNotices(
   return sentences(all, said);
 }
 
-/** Does the same about the repositories inside the tree. */
+/** Does what `keptNotices` does for repositories inside the work tree, whose files no snapshot has. */
 export function innerNotices(
   { leftOut, nested }: Pick<KeptTree, 'leftOut' | 'nested'>,
   repositories: readonly InnerRepository[],

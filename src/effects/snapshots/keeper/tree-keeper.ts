@@ -55,7 +55,7 @@ export interface TreeKeeperRequest {
    * such as `of iteration 3`; otherwise it is null.
    */
   readonly warn: (why: string, missing: string | null) => void;
-  /** Tells a person what is in no snapshot, or which snapshots may be pushed further than they want. */
+  /** Tells a person what is in no snapshot, looks like a secret, or may push snapshots to a remote. */
   readonly notice: (sentence: string) => void;
 }
 
@@ -70,8 +70,8 @@ export interface TreeKeeper extends Snapshots {
   /** Whether the newest snapshot could be made. */
   readonly isWorking: boolean;
   /**
-   * Returns the hash of the work tree as it is, without what git ignores; null if a program has run since the tree was
-   * kept, or if something in the work tree is in no snapshot.
+   * Returns the tree id of the work tree as it is, without what git ignores; null if a program has run since the newest
+   * snapshot, if that failed, or if it lacks more than ignored files.
    */
   knownTree(): string | null;
   /** Makes `knownTree` null. Called when a program other than the agent starts that may change the work tree. */
@@ -80,12 +80,12 @@ export interface TreeKeeper extends Snapshots {
   isHere(): boolean;
   /**
    * Makes a snapshot with the paths that a hook or a filter has written during the commit of an iteration, as work of
-   * that iteration. Other changes since its end are left out.
+   * that iteration. Changes to other paths since the end of the iteration are left out.
    */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
   /**
-   * Makes a snapshot after the checks of an iteration that claims to be complete, as work of that iteration. Returns
-   * the tree from before the checks; null if there is none.
+   * Makes a snapshot after the checks of an iteration in which the agent said that the task is done, as work of that
+   * iteration. Returns the tree from before the checks; null if there is none.
    */
   keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the agent has changed since the last call; null if they are unknown. */
@@ -117,8 +117,8 @@ const TIMEOUT_MS = 5 * 60_000;
 const FAILURES_AT_MOST = 5;
 
 /**
- * Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. Throws a
- * `GitError` if the repository's configuration names another folder: an undo would write there.
+ * Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. Rejects with a
+ * `GitError` if git does not answer, or if the configuration names another work tree: an undo would write there.
  */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
   const { cwd, excluded, folder, env, runId, signal, ids } = request;
@@ -177,7 +177,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   let known: string | null = null;
   let failures = 0;
   let hasWarned = false;
-  /** Null if what an attempt has changed is unknown. */
+  /** The paths that snapshots found changed since `filesTouched` was called; null if unknown. */
   let touched: Set<TreePath> | null = new Set();
   const signs = createSigns(git.repository);
   const said = new Set<string>();
@@ -185,13 +185,13 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   /** Whether neither the agent nor a program of the task can have changed anything since the tree was kept. */
   let isUndisturbed = false;
 
-  /** Returns the hash of a kept tree if only ignored files are missing from it, and null if others are. */
+  /** Returns the id of a kept tree if only ignored files are missing from it, and null if others are or may be. */
   function wholeTree({ leftOut, nested, tree }: KeptTree): string | null {
     const isWhole = leftOut.size + nested.size + request.excludedGlobs.length === 0;
     return isWhole ? tree : null;
   }
 
-  /** What `keepUnnamed` has written: it also belongs to the changes of the next snapshot. */
+  /** The changes that `keepUnnamed` has written: they also count as changes of the next snapshot. */
   let unnamed: Pick<KeptTree, 'changed' | 'secrets'> = { changed: [], secrets: [] };
 
   const keepTree = async (): Promise<KeptTree> => {
@@ -228,7 +228,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     if (name === START && ids.isFromStart) start = tree;
   };
 
-  /** Tells a person what is not kept. Resolves to which of that has changed since the last call. */
+  /** Tells a person which paths are not kept. Resolves to those of them that changed since the last call. */
   const tellOf = async (kept: KeptTree): Promise<readonly TreePath[]> => {
     unnamed = { changed: [], secrets: [] };
     const moved = await signs.changedSince(kept);

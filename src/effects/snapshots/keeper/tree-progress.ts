@@ -26,8 +26,8 @@ const TIMEOUT_MS = 30_000;
 const IN_ALL_TIMEOUT_MS = 10_000;
 
 /**
- * Finds progress from the snapshots of a task, which saves a second look at the files, and in the repositories inside.
- * While no snapshot can be made, asks `git status` instead.
+ * Finds a task's progress from its snapshots, which saves a second look at the files, and looks into inner
+ * repositories. While no snapshot can be made, asks `git status` instead.
  */
 export function createTreeProgress(keeper: TreeKeeper, request: GitProgressRequest): GitProgress {
   const { env, runId, signal } = request;

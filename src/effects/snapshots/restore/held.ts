@@ -14,7 +14,7 @@ export interface HeldPlaces {
   readonly start: string | null;
 }
 
-/** Returns a function that says whether a path of the work tree is in such a place. */
+/** Returns a function that says whether a path of the work tree is at or below one of the `denied` paths. */
 export function heldIn(root: string, denied: readonly string[]): (name: TreePath) => boolean {
   const top = realPath(root);
   return (name) => denied.length > 0 && isWithinAny(path.join(top, asText(name)), denied);

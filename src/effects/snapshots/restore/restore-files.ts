@@ -64,8 +64,8 @@ export type BlockedReason =
 const SUBMODULE = /^160000 /;
 
 /**
- * Restores paths of the work tree. Resolves to those that could not be restored; one failure costs only one path.
- * Rejects with a `GitError` if git fails before anything was changed.
+ * Restores paths of the work tree. Resolves to those that could not be restored; one failure does not keep back the
+ * others. Rejects with a `GitError` if git fails before anything was changed.
  */
 export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest): Promise<Blocked> {
   const { root } = git.repository;
@@ -190,7 +190,7 @@ function placeFile(
   return null;
 }
 
-/** Keeps a file unreadable by others if it was so before. For a deleted file no snapshot records this, so its name decides. */
+/** Keeps a file unreadable by others if it was so before. No snapshot has the mode of a deleted file: its name decides. */
 function keepPrivate(from: Buffer, mode: number): void {
   const stats = lstatSync(from);
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);

@@ -51,7 +51,10 @@ export interface PreparedUndo {
   keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
   /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
   restore(): Promise<Blocked>;
-  /** Call this once all is done, even for HEAD and the index: nothing is then left for the same undo to finish. */
+  /**
+   * Call this once the files, HEAD and the index are done: the same undo then has nothing to finish, unless paths have
+   * stayed.
+   */
   end(blocked: Blocked): void;
 }
 
