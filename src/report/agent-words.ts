@@ -3,10 +3,7 @@ import type { AgentStanding, JudgeStanding } from '../core/task/agent-standing.t
 import type { IterationRecord, TaskState } from '../core/task/task-state.ts';
 import { formatCost, plural, toldCost } from './format.ts';
 
-/**
- * Says what each agent of a task has used, and which of them wait for a limit or are skipped; null for a task with one
- * agent.
- */
+/** Says what each agent of a task has used, and which are skipped, for a time or altogether; null for a task with one agent. */
 export function agentsText({ agents }: Pick<TaskState, 'agents'>): string | null {
   const words = Object.entries(agents).map(
     ([name, standing]) =>

@@ -9,7 +9,7 @@ import { endingLines, type MessageContext } from './ending-lines.ts';
 import { formatCost, formatDuration, plural } from './format.ts';
 import { refusedHost } from './sandbox-words.ts';
 
-/** Returns the permanent line of an event, or null if it has none. */
+/** Returns the line about an event that stays on the screen; null for an event without one. */
 export function eventLine(event: RalphEvent, telling: MessageContext): string | null {
   switch (event.event) {
     case 'iteration_started':
@@ -40,7 +40,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'check_ended':
       return checkLine(event);
     case 'finding':
-      // A finding is said only once: in the line about the held claim, or at the end.
+      // A finding is said only once: in the line about the claim that was not accepted, or at the end.
       return null;
     case 'judged':
       return judgedLine(event);
@@ -128,14 +128,14 @@ function checkLine(event: CheckEnded): string | null {
   return hasPassed || on_claim ? null : `${check} fails: ${howItFailed(event)}`;
 }
 
-/** Returns the line about a judgement; null if it is negative, since the line about the held claim says that. */
+/** Returns the line about a judgement; null if it is negative, since the line about the claim that was not accepted says so. */
 function judgedLine({ agent, verdict, why, cost_usd }: Extract<RalphEvent, { event: 'judged' }>) {
   if (verdict === 'none') return `not judged: ${why ?? 'there is no verdict'}`;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
   return verdict === 'not-met' ? null : `${agent} has judged the claim: ${verdict}${cost}`;
 }
 
-/** The reasons for which a promise does not count, in words. */
+/** Why a promise (the words by which the agent says that it is done) does not count. */
 const MISSES: Readonly<Record<string, string>> = {
   'in-a-sentence': 'the promise is inside a sentence',
   decorated: 'the promise has a bullet, quotes or a question mark beside it',
@@ -155,7 +155,7 @@ const DOUBTS: Readonly<Record<string, string>> = {
   veiled: 'the promise has invisible characters',
 };
 
-/** Returns how many tests failed, if known: that says more than the exit code, which is often always the same. */
+/** Says how many tests failed, or else how the check ended. Exit codes say less: many programs have only one for failures. */
 function failedAtStart(event: CheckEnded): string {
   const { timed_out, tests, failed } = event;
   return timed_out || tests === null || !failed ? howItFailed(event) : failedOf(failed, tests);

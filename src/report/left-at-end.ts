@@ -12,14 +12,14 @@ export function uncommittedText({ reason, files }: Uncommitted): string {
 
 /** Says that git's index lacks commits of the task, and which command updates it once its lock is gone. */
 export function indexBehindText({ why, root, paths }: IndexBehind): string {
-  // Git must not take a name that looks like a pattern for one.
+  // Git must not read a file name as a pattern.
   const literally = paths.some((name) => /^:|[*?[\\]/.test(name)) ? ['--literal-pathspecs'] : [];
   const words = ['git', '-C', shellQuote(root), ...literally, 'reset', '-q', '--'];
   const command = [...words, ...paths.map(shellQuote)].join(' ');
   return `locked, so git status shows commits of this task as taken back: ${why}; then ${command} brings it up to date`;
 }
 
-/** Names the branches that have commits of a task; null if they are only on the branch where one expects them. */
+/** Names the branches with commits of a task. Null for at most one, unless the task has its own branch, and this is another. */
 export function branchesText({ branches = [], work_tree }: TaskGit): string | null {
   const [first = ''] = branches;
   const isElsewhere = work_tree !== null && first !== '' && first !== work_tree.branch;

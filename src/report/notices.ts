@@ -104,7 +104,7 @@ export function decidedBy(files: readonly string[]): string {
   return `watching what decides the checks: ${firstFew(files)}`;
 }
 
-/** Says which agent judges claims, and by how many criteria. `isWorker`: that agent also does the work. */
+/** Says which agent judges whether a task is done, and by how many criteria. `isWorker`: that agent also does the work. */
 export function judgeNotice(
   judge: { readonly agent: string; readonly model: string | null },
   count: number,
@@ -259,7 +259,7 @@ export function previousRunArchived(taskId: string, needsTrust: boolean): string
   return `An earlier run of ${taskId} was moved to the history, and this one starts over. What would have continued it: ${resume}`;
 }
 
-/** Returns the notice of a new run that cannot announce how an earlier one of its task, which had crashed, ended. */
+/** Returns the notice that a new run of a task cannot announce how an earlier run, which crashed, ended. */
 export function endingNotAnnounced(taskId: string, why: string): string {
   return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }

@@ -6,7 +6,7 @@ import { shellQuote } from '../printed-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
 
-/** At most this many variables are named, and each name is cut to this many characters. */
+/** How many variables are named at most, and to how many characters each name is cut. */
 const MOST_VARIABLES = 12;
 const NAME_CHARS = 60;
 

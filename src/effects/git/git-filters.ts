@@ -40,10 +40,7 @@ export async function withoutOwnFilters(
   return overrideOwn(folder, git, FILTERS);
 }
 
-/**
- * Returns git in a folder, without the filters that only its repository defines. Rejects with a `GitError` if they are
- * unknown.
- */
+/** Returns git in a folder, without filters that only its repository defines. Rejects with a `GitError` if they are unknown. */
 export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
   const settings = await withoutOwnFilters(folder, git);
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
@@ -124,7 +121,7 @@ export async function underOwnFilters(
   return [...(await underFilters(gitAt(git, folder), names, filters)).keys()];
 }
 
-/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, since no variable of a node process could hold it. */
+/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8: node could not pass it on in a variable. */
 function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();

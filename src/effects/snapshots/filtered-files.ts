@@ -16,9 +16,11 @@ import { whereContentIsAsNamed } from './lfs-pointer.ts';
  * With a filter such as that of LFS or git-crypt, git stores other content than lies in the work tree. If git finds a
  * tracked file under a filter unchanged, the snapshot takes the file's entry from the user's index, so that it needs no
  * second copy, and no decrypted one. Ralph notes which entries it took, since only the filter can bring such a file
- * back. Making a snapshot runs no filter. Once the agent has worked, git's word is not enough: the agent can write the
- * index, and name any file in the attributes. Then the file has to be the same one that git found unchanged before, or
- * to have the content that its LFS pointer names.
+ * back. Making a snapshot runs no filter.
+ *
+ * Once the agent has worked, git's word is not enough: the agent can write the index, and name any file in the
+ * attributes. Then the file has to be the same one that git found unchanged before, or to have the content that its LFS
+ * pointer names.
  */
 
 export interface FilteredFiles {

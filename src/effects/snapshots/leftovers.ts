@@ -5,7 +5,7 @@ import { namesIn } from '../files/folder.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 
 /*
- * Removes what killed processes of git and ralph leave behind. Only the process that drives a task cleans up, and only
+ * Removes what killed processes of git and ralph leave behind. Only the process that runs a task cleans up, and only
  * the task's own files: no other process works in the task's folder or creates its refs.
  */
 

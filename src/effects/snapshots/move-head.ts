@@ -91,10 +91,7 @@ async function indexLines(
 /** The reason that the reflog gives. */
 const REASON = 'ralph undo';
 
-/**
- * Ends the operations in `ends`, then moves the branch, HEAD and the index. Rejects with a `GitError` if git refuses a
- * step.
- */
+/** Ends the operations in `ends`, then moves the branch, HEAD and the index. Rejects with a `GitError`. */
 export async function moveHead(
   git: PrivateGit,
   { to, now, tip, index, skipped, ends }: HeadMove,

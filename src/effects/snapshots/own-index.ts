@@ -59,10 +59,7 @@ type Entries = Iterable<readonly [TreePath, TreeEntry]>;
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
 
-/**
- * In ms. A file written this shortly before git looks may be written again in that second, even if the clock is a
- * little off.
- */
+/** In ms. A file written this shortly before git looks may be written again in that second. A clock may be a little off. */
 const DOUBT_MS = 2_000;
 
 /** For up to this many files in doubt, it is faster that git reads them at each listing than that it checks all files again. */
@@ -183,7 +180,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
 
   /**
    * Git compares times by the second. So it would miss that a file was written twice in one second if its old time was
-   * set again. So this removes the size of such a file from the index: git then reads the file.
+   * set again. To make git read such a file, this removes its size from the index.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>
@@ -267,10 +264,7 @@ function eachOf<Made>(
   };
 }
 
-/**
- * Returns the names of entries as a set that is built when first asked: only for large files, and for names like those
- * of secrets.
- */
+/** Returns the names of entries as a set that is built when first asked: for a large file, or a name like a secret's. */
 function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   let names: ReadonlySet<TreePath> | null = null;
   return {

@@ -133,10 +133,7 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/**
- * Whether the plan and the headings are those that were counted, or one side has no plan. If not, the boxes are counted
- * anew.
- */
+/** Whether the plan and its headings are those that were counted, or either is unknown. If not, ralph counts anew. */
 function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
   return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }

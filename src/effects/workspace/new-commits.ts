@@ -1,10 +1,7 @@
 import type { Git } from '../git/git.ts';
 import { countCommits } from '../git/questions/history.ts';
 
-/**
- * Counts the commits that lead up to `branches` and are in the history of no commit in `seen`. If git fails, counts
- * each new tip as one.
- */
+/** Counts the commits that lead up to `branches` but to nothing in `seen`. If git fails, each new tip counts as one. */
 export async function countNewCommits(
   branches: readonly string[],
   seen: ReadonlySet<string>,

@@ -87,8 +87,7 @@ export function commandOf(
     ...{ taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) },
     ...(fleetWords === undefined ? {} : { fleetWords }),
   };
-  // In a fleet (machines that share tasks), an expired request can no longer be answered, but a resume asks
-  // again.
+  // In a fleet (machines that share tasks), an expired request cannot be answered, but a resume asks again.
   const canAnswer = fleetWords === undefined || shown.finishedAt === null;
   if (shown.state === 'paused_awaiting_approval' && canAnswer) {
     // An answer runs nothing from the task, so the command needs no `--trust`.

@@ -101,10 +101,7 @@ function elsewhere(command: string): string {
   return codeSpan(fromItsFolder(command));
 }
 
-/**
- * Returns commands, with `ID` in place of the task, to see, take back or land what those tasks have changed that need
- * no person.
- */
+/** Returns commands, with `ID` in place of the task, to see, take back or land the changes of tasks that need no person. */
 function gitHelp(briefing: Briefing): readonly string[] {
   const isNeed = new Set(briefing.needs.flatMap((need) => (need.kind === 'task' ? need.task : [])));
   const others = briefing.tasks.filter((task) => !isNeed.has(task));

@@ -2,8 +2,8 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 
 /*
- * These functions put untrusted text into Markdown. It can neither control a terminal that shows the
- * file nor break out of its block, span or cell.
+ * These functions put untrusted text into Markdown. The text can then neither control a terminal that shows the file
+ * nor break out of its block, span or cell.
  */
 
 /** Returns YAML front matter with these fields; every JSON string is a valid YAML string. */

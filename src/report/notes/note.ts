@@ -33,7 +33,7 @@ export interface NoteFacts {
   readonly missing: readonly string[];
   /** The output of the user's commands that failed after the last iteration. */
   readonly commandOutputs: readonly CommandOutput[];
-  /** The folder of the clean checkout in which the last claim was not accepted; null if there is none. */
+  /** The folder of the clean checkout in which the last claim to be done was not accepted; null if there is none. */
   readonly checkout: string | null;
   /** The shell command that resumes the task. */
   readonly again: string;
@@ -65,7 +65,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Returns the heading: a failure in the agent's own words, or else what happened with the id of the task. */
+/** Returns the heading: a failure in the agent's own words, or else what happened, and the id of the task. */
 function headingOf({ task, ending }: Pick<NoteFacts, 'task' | 'ending'>): string {
   const { failure, status, exitReason } = ending;
   if (failure !== undefined && failure !== '') return inlineText(oneLine(failure, HEADING_CHARS));

@@ -6,7 +6,7 @@ import { remedyFor } from '../ending-lines.ts';
 import { HUMAN_REASONS } from '../screens/vault-line.ts';
 import { frontMatter, inlineText } from './markdown.ts';
 
-/** What every note mentions that a pass over the vault's files leaves. */
+/** What every note mentions that ralph leaves when it goes over the files of the vault, a folder with tasks. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;

@@ -6,7 +6,7 @@ export interface ShownApproval {
   readonly id: string;
   readonly taskId: string;
   readonly what: string;
-  /** The name of the request's file; null on a fleet, which has no files. */
+  /** The name of the request's file; null in a fleet, whose machines share a database instead. */
   readonly file: string | null;
   readonly askedAt: string;
   readonly expiresAt: string;

@@ -72,7 +72,7 @@ export function listPreview({ source, order, items, problems }: ShownList): stri
 
 /**
  * Says what happened to an item. `source` is the list as people name it, and `typed` the words for it on a command
- * line. `most` is how often a task may continue after a failed landing.
+ * line. `most` is how often a task may continue after its branch could not be merged.
  */
 export function listEventLine(
   event: ListEvent,

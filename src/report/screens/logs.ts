@@ -8,7 +8,7 @@ export function iterationHeader(number: number): string {
 
 export const STDERR_HEADER = 'stderr:\n';
 
-/** Returns the lines that show one item. */
+/** Returns the lines that show one item of a log. */
 export function logText(item: LogItem): string {
   return `${words(item)}\n`;
 }

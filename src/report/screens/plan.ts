@@ -30,7 +30,7 @@ export interface PlanFacts {
   }[];
   /** The files that decide the results of the checks. */
   readonly deciders: readonly string[];
-  /** The agent that judges claims; null if none does. */
+  /** The agent that judges whether the task is done; null if none does. */
   readonly judge: {
     readonly agent: string;
     readonly model: string | null;

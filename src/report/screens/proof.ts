@@ -21,8 +21,8 @@ const RESULTS: Readonly<Record<Result, string>> = {
 };
 
 /**
- * Shows a proof in at most ten lines, and below them the lines of its judge, one for each criterion. Anyone may have
- * written its texts, so they are cut and cleaned.
+ * Shows a proof (a record of how a task was checked) in at most ten lines, and below them what its judge said, a line
+ * for each criterion. Anyone may have written a proof, so its texts are cut and cleaned.
  */
 export function proofScreen(
   facts: ProofFacts,

@@ -23,7 +23,7 @@ export function pruneSummary(totals: PruneTotals): string {
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
-/** Returns the closing sentence of `ralph prune` on a fleet; without bytes, which only the database knows. */
+/** Returns the closing sentence of `ralph prune` for a fleet. Its tasks are in a database, which does not tell their size. */
 export function fleetPruneSummary({
   tasks,
   olderThan,

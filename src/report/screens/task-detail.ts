@@ -56,7 +56,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
   const { shown, task, place } = detail;
   const { progress } = task;
   const { proof } = task.evidence ?? {};
-  // These commands refuse a task that is not this user's, and do not find one on another machine.
+  // `ralph diff`, `undo` and `land` refuse a task of another user, and do not find one on another machine.
   const isHere = !isForeign(shown) && detail.isElsewhere !== true;
   const back = isHere ? lookBackOf(task.git, place) : null;
   const branch = isHere ? ownBranchOf(task.git, place) : null;

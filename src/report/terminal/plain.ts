@@ -38,8 +38,8 @@ export function plainView(sink: LineSink, options: PlainOptions): RunView {
 const KEPT_LINES = 50;
 
 /**
- * Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. Then it
- * only prints what could not be committed.
+ * Returns the view for `--quiet`: it prints warnings and closing lines at the end. After a completed task, it prints
+ * only what could not be committed.
  */
 export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];

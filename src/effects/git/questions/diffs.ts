@@ -159,10 +159,7 @@ export async function readDiff(
   return (await askGit(git, args, { onOutput })).exitCode === 0;
 }
 
-/**
- * Writes a patch between two trees for `git apply`, whatever the configuration says about diffs. Rejects with a
- * `GitError`.
- */
+/** Writes a patch between two trees for `git apply`, whatever the settings for diffs are. Rejects with a `GitError`. */
 export async function writePatch(git: Git, from: string, to: string, file: string): Promise<void> {
   const how = [
     ...['--binary', '--full-index', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],

@@ -109,7 +109,7 @@ export async function pathsOfTask(
   return readNames(listed);
 }
 
-/** Arguments that select the commits only in this folder: all that its refs hold, without what those after `--not` keep. */
+/** Arguments that select the commits lost with a folder: a ref before `--not` leads to them, and none of those after it. */
 const UNKEPT = {
   /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],

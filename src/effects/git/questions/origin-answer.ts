@@ -35,10 +35,7 @@ const INCOMPLETE =
 const DAMAGED =
   /bad object|is corrupt|object file .* is empty|reference broken|did not send all necessary objects|not a git repository/i;
 
-/**
- * Whether a complaint about a fetch may mean damage in the repository that fetches. Git says the same of a damaged
- * origin.
- */
+/** Whether a complaint about a fetch may mean damage in this repository. Git says the same of a damaged origin. */
 export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
 }
@@ -71,7 +68,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** What git says if the ref is not what the push or the origin expected. Only another look can tell if it failed. */
+/** What git says if a ref is not what the push or the origin expected. Only another look tells whether the push failed. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 

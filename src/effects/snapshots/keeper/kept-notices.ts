@@ -5,10 +5,7 @@ import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dir
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
-/**
- * Returns sentences for a person about files that a snapshot lacks, or that look like secrets. Adds them to `said`, and
- * skips what is there.
- */
+/** Returns sentences about files that a snapshot lacks or that look like secrets, but for those in `said`. Adds them there. */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,

@@ -51,10 +51,7 @@ export interface PreparedUndo {
   keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
   /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
   restore(): Promise<Blocked>;
-  /**
-   * Call this once the files, HEAD and the index are done: the same undo then has nothing to finish, unless paths have
-   * stayed.
-   */
+  /** Call this once the files, HEAD and the index are done: the same undo has then nothing to finish, unless a path stays. */
   end(blocked: Blocked): void;
 }
 
