@@ -187,7 +187,7 @@ export function leftAtEnd({ uncommitted, index_behind }: EndingEvent): readonly 
   ];
 }
 
-/** Returns what was found against a completed task, apart from what its proof says itself. */
+/** Returns the findings against a completed task, without the one with which the text of its proof begins. */
 export function furtherFindings(proof: EvidenceProof | undefined): readonly string[] {
   return proof?.findings.filter((finding) => !proof.text.startsWith(finding)) ?? [];
 }

@@ -62,7 +62,7 @@ export function formatLines(lines: LineChanges | null | undefined): string {
   return `+${added} -${removed}`;
 }
 
-/** Names the headings of a plan whose boxes count, with a space before; empty if all boxes count. */
+/** Names the headings of a plan whose checkboxes count, with a space before; empty if all checkboxes count. */
 export function belowSections(sections: readonly string[]): string {
   const names = sections.map((each) => `'${oneLine(each, 100)}'`);
   return names.length === 0 ? '' : ` below ${names.join(' or ')}`;

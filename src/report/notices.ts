@@ -56,7 +56,7 @@ export function tasksShareTree(concurrency: number, cwd: string): string {
   return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
 }
 
-/** `why` is half a sentence. */
+/** `why` is a clause. */
 export function gitNotUsable(why: string): string {
   return `No snapshots, diff and undo: they need a git work tree, and ${why}.`;
 }
@@ -70,7 +70,7 @@ export function planNotReadable(where: string, file: string): string {
   return `${where} names ${file}, which cannot be read as a plan: it completes nothing until it can.`;
 }
 
-/** `sections` are the headings below which boxes count; empty if all count. */
+/** `sections` are the headings below which checkboxes count; empty if all count. */
 export function planHasNoBox(where: string, file: string, sections: readonly string[]): string {
   return `${where} names ${file}, which has no box${belowSections(sections)}: it completes nothing before the agent has written one.`;
 }
@@ -180,7 +180,7 @@ export function indexBehind(why: string): string {
   return `The repository's index is locked, so git status shows the last commit as taken back until ralph can bring it up to date: ${why}.`;
 }
 
-/** `why` is half a sentence. */
+/** `why` is a clause. */
 export function noSnapshots(why: string): string {
   return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
 }
@@ -190,7 +190,7 @@ export function noSnapshot(missing: string, why: string): string {
   return `${why}, so there is no snapshot ${missing}`;
 }
 
-/** `why` is half a sentence. */
+/** `why` is a clause. */
 export function proofNotKept(why: string): string {
   return `The proof of this task could not be written: ${why.replace(/\.$/, '')}.`;
 }

@@ -4,7 +4,7 @@ import type { GitAnswer } from './call/git-command.ts';
 import { lockIn } from './git-locks.ts';
 import { asText } from './tree-path.ts';
 
-/** Says that git refused a step; `message` is half a sentence. */
+/** Says that git refused a step; `message` is a clause. */
 export class GitError extends Error {
   /** What git wrote to standard error; '' if git wrote nothing, or if ralph itself refused the step. */
   readonly complaint: string;

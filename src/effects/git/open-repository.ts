@@ -9,7 +9,7 @@ import { asText } from './tree-path.ts';
 
 export type Opened<Found = Repository> =
   | { readonly kind: 'repository'; readonly repository: Found }
-  /** `why` is half a sentence: `there is none at /w or above it`. */
+  /** `why` is a clause: `there is none at /w or above it`. */
   | { readonly kind: 'none'; readonly why: string };
 
 /** Limit for one git process. Writing the files of a large work tree takes long. */

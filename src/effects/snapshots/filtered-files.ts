@@ -52,7 +52,7 @@ interface Seen extends Filtered {
 export function createFilteredFiles(git: PrivateGit): FilteredFiles {
   const { root } = git.repository;
   let filtered: readonly Filtered[] = [];
-  /** The signs of all filtered files when git was last asked. */
+  /** The `sign` of each file under a filter when git was last asked, in one text. */
   let signs = '';
   let asIndexed: ReadonlySet<TreePath> = new Set();
 
@@ -185,7 +185,7 @@ async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag)
 /** What ralph notes about an entry that it took from the user's index. */
 interface FilterNote {
   readonly filter: string;
-  /** The sign of the file when its content was what the entry says. */
+  /** The `sign` of the file (see `Seen`) when its content belonged to the entry. */
   readonly sign: string;
 }
 

@@ -38,7 +38,7 @@ export interface HeadMove {
 export type PlannedMove =
   | { readonly kind: 'none' }
   | { readonly kind: 'move'; readonly move: HeadMove }
-  /** `why` is half a sentence. */
+  /** `why` is a clause. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /** Returns what has to move so that HEAD and the index are as in a snapshot. */

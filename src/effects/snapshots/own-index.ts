@@ -21,7 +21,7 @@ import { createFilteredFiles } from './filtered-files.ts';
 
 /*
  * Ralph's own index says what the newest snapshot holds. It lasts as long as the task, so that snapshots go on keeping
- * each file that they once kept. Whenever the user's index has changed, the paths in it are added.
+ * each file that they once kept. Whenever the user's index has changed, its new paths are added to ralph's.
  */
 
 export interface OwnIndex {

@@ -16,7 +16,7 @@ export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
   readonly protected: FileMarks;
-  /** How many boxes of the plan were open and done; null without a plan. */
+  /** How many checkboxes of the plan were open and ticked; null without a readable plan. */
   readonly plan: PlanCount | null;
 }
 

@@ -14,7 +14,7 @@ import { readFiles, type TreeFiles } from './git-view.ts';
  */
 
 export interface InnerRequest {
-  /** Absolute paths of folders whose files do not count: those of the vault, and the state folder. */
+  /** Absolute paths of folders whose files do not count, such as the one in which ralph keeps its state. */
   readonly excluded: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Id of the run; it marks the processes that git starts. */

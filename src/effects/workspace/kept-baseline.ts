@@ -30,7 +30,7 @@ export interface KeptBaseline extends Baseline {
     readonly protect: readonly string[];
     readonly done_path: string | null;
   } | null;
-  /** The plan, and the headings whose boxes were counted; null without a plan. */
+  /** The plan, and the headings whose checkboxes were counted; null without a plan. */
   readonly plan_of: PlanOf | null;
 }
 

@@ -26,7 +26,7 @@ export function stateWords(state: ShownState): string {
   return isEnded(state) ? endingRow(state, null).words : STATES[state];
 }
 
-/** Returns the reason for a task's state as half a sentence; empty if the state needs no explanation. */
+/** Returns the reason for a task's state as a clause; empty if the state needs no explanation. */
 export function stateReason(task: BriefTask): string {
   const why = whyOf(task);
   if (!isForeign(task.shown)) return why;
@@ -77,7 +77,7 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
   return remedyFor(shown.state, task?.exit_reason ?? '', known, failure);
 }
 
-/** Returns the shell command that answers a task's request or resumes the task; null if there is nothing to resume. */
+/** Returns the shell command that answers a task's request or resumes the task; null if no command can. */
 export function commandOf(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag, fleetWords }: Briefing,

@@ -37,7 +37,7 @@ export function renderBriefing(facts: Briefing): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Says how many tasks claim to be completed, but have no valid signature: another user or an older ralph wrote them. */
+/** Says how many tasks claim to be completed, but lack a valid signature: another user or an older version wrote them. */
 function foreignWords(count: number): string {
   if (count === 0) return '';
   return count === 1

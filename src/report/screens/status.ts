@@ -85,7 +85,7 @@ function vaultWords(task: ShownTask): string | null {
 /** The words for a task without a valid signature of this user. */
 export const NOT_YOURS = 'not written by you here';
 
-/** Whether another user wrote the task, or an older ralph, which did not sign its states. */
+/** Whether another user wrote the task's state, or an older version of ralph, which did not sign states. */
 export function isForeign({ isOwn, status }: ShownTask): boolean {
   // A state that cannot be read (without a status) is shown as unreadable instead.
   return !isOwn && status !== null;

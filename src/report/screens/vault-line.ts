@@ -2,7 +2,7 @@ import type { FileOutcome, LeaveReason, VaultFile } from '../../core/rescue/vaul
 import { commandHere } from '../../printed-command.ts';
 import { formatDuration } from '../format.ts';
 
-/** Returns a line on what a pass over the vault did with a file, or null if nothing has to be said about it. */
+/** Returns a line on what ralph did with a file of the vault (a folder with tasks), or null if nothing has to be said. */
 export function vaultLine(file: VaultFile, outcome: FileOutcome): string | null {
   const what = outcomeText(outcome);
   return what === null ? null : `${file.folder}/${shownName(file.name)}: ${what}`;

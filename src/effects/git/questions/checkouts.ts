@@ -44,7 +44,7 @@ export async function mergeFiles(git: Git, other: string): Promise<string | null
 
 /** Why a branch did not move forward. */
 export interface NotForwarded {
-  /** What git said, as half a sentence. */
+  /** What git said, as a clause. */
   readonly why: string;
   /** The files that git would have written over. */
   readonly inTheWay: readonly string[];

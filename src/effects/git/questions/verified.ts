@@ -82,7 +82,7 @@ export async function requireObjects(git: Git, ids: Iterable<string>): Promise<v
   if (wrong !== undefined) throw new GitError(lacks(wrong));
 }
 
-/** Says that an object is missing or wrong, as half a sentence. */
+/** Says that an object is missing or wrong, as a clause. */
 export function lacks(id: string): string {
   return `git's object ${id.slice(0, 12)} is missing, or is not what its id says`;
 }

@@ -133,8 +133,8 @@ async function writeTrees({ store, span }: UndoRequest, { restore, already }: Un
 }
 
 /**
- * Returns the sign of each path that is to be replaced, and of each file where a folder is needed. A path whose sign
- * has changed was written since, and the snapshot does not have its content.
+ * Returns `timeOf` each path that is to be replaced, and each file where a folder is needed. If that text changes, the
+ * path was written since, and the snapshot does not have its content.
  */
 function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<TreePath, string> {
   const signs = new Map<TreePath, string>();
