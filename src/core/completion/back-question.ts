@@ -3,7 +3,7 @@ import type { PromiseVerdict } from './promise.ts';
 /** A place in a message where it is doubtful whether the agent means the promise. */
 export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
 
-/** Describes each place, to follow the words "stated the promise". */
+/** The words for each place. They follow the words "stated the promise". */
 export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   'earlier-line': 'on an earlier line, with more text behind it',
   'closing-sentence': 'at its end, without its tags and behind other words',

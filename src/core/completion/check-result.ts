@@ -17,7 +17,10 @@ export interface CheckResult extends MeasuredResult {
    * `failed-tests`: the check exited with 0 although tests failed.
    */
   readonly verdict: 'passed' | 'known-failures' | 'failed-tests' | 'failed';
-  /** Why known failures do not excuse the check, as a clause; absent if they do, or if the settings do not allow it. */
+  /**
+   * Why known failures (tests that failed at the start, too) do not excuse the check, as a clause; absent if they do,
+   * or if the settings do not allow it.
+   */
   readonly inTheWay?: string;
 }
 

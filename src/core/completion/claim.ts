@@ -3,15 +3,18 @@ import type { Evidence } from '../task/task-state.ts';
 import { asCheckResult, type CheckResult, type JudgeRules, judgeCheck } from './check-result.ts';
 import type { Sightings } from './sightings.ts';
 
-/** A claim that the task is complete: one condition holds, but the gates have not checked it yet. */
+/**
+ * A claim that the task is complete, since one of its conditions holds. Whether the claim is accepted is still to be
+ * decided.
+ */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;
 }
 
 /**
- * Returns the command that decided the claim as the result of a check, since an agent can manipulate it in the same
- * ways as a check. Empty if no command decided the claim.
+ * Returns the result of the command that decided the claim as that of a check, since an agent can manipulate such a
+ * command in the same ways as a check. Empty if no command decided the claim.
  */
 export function decidingCheck(
   { evidence }: Claim,

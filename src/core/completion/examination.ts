@@ -6,7 +6,10 @@ import type { Check } from '../settings/checks.ts';
 import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
-/** What is found out about a claim whose checks passed. Each part is only found out once a gate asks for it. */
+/**
+ * What was found out about a claim (the statement that the task is complete). Each part is absent until a gate (a
+ * condition for accepting the claim) asks for it.
+ */
 export interface Examination {
   readonly deciders?: DecidersSeen;
   /** The results of the checks with the files that decide them (tests, configuration) as they were at the start. */
@@ -19,7 +22,7 @@ export interface Examination {
 
 export type ExamPart = keyof Examination;
 
-/** A request to find out one part about a claim. */
+/** A request for one part of the examination of a claim. */
 export interface ExamRequest {
   readonly part: ExamPart;
   readonly checks: readonly Check[];
@@ -33,7 +36,7 @@ export interface ExamRequest {
 /** What the judge is told about a claim, besides the task and the tree. */
 export interface ToJudge {
   readonly checks: readonly JudgedCheck[];
-  /** The changed files that are tests or decide in another way what the checks say. */
+  /** The changed files that are tests, or on which the results of the checks depend in another way. */
   readonly changed: readonly string[];
   /** The last verdict, which still holds if the tree is the same; null if there is none. */
   readonly known: KnownVerdict | null;
@@ -76,7 +79,9 @@ export type JudgeTrouble =
   | { readonly kind: 'outage' }
   | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
-/** A file that a check wrote itself, although it is what the check compares the work with. */
+/**
+ * A file that a check rewrote, although the check compares the work with it, such as a snapshot of the expected output.
+ */
 export interface RewrittenFile {
   /** Relative to the root of the work tree. */
   readonly path: string;
@@ -84,7 +89,7 @@ export interface RewrittenFile {
   readonly entry: string | null;
 }
 
-/** The files and programs that decide the checks of a claim (deciders), compared with the start. */
+/** The files and programs on which the results of a claim's checks depend (deciders), compared with the start. */
 export interface DecidersSeen {
   readonly bent: readonly ChangedDecider[];
   /** Whether there were deciders at the start. If not, the present deciders are the task's own work. */

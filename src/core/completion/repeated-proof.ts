@@ -9,7 +9,7 @@ import {
 } from './check-result.ts';
 import type { CheckAtStart } from './known-failures.ts';
 
-/** A difference between a proof and a later run of its checks. */
+/** A difference between a proof (the record of the checks of a completed task) and a later run of these checks. */
 export type ProofDifference =
   | { readonly kind: 'check-failed'; readonly result: CheckResult }
   /** A number of tests is null if it is unknown. */
@@ -32,7 +32,10 @@ export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly 
   );
 }
 
-/** Turns the checks of a proof into results at the start of a task, so that they excuse the known failures again. */
+/**
+ * Presents the checks of a proof as if they had run before the first iteration, so that the same known failures are
+ * excused again.
+ */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
   return checks.map(({ name, command, exit_code: exitCode, tests, ...check }) => ({
     ...{ name, command, exitCode, tests, failed: check.known_failures },

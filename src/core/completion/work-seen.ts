@@ -1,11 +1,11 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { ProgressSigns } from './sightings.ts';
 
-/** Signs from all iterations of a task that its agent has worked at all. */
+/** Whether the agent of a task has done any work so far, as all its iterations together show. */
 export interface WorkSeen {
   /** Whether anything except the plan changed in the work tree; null if unknown. */
   readonly changed: boolean | null;
-  /** Whether a tool of the agent was allowed to run. */
+  /** Whether at least one tool call of the agent was not refused. */
   readonly usedTools: boolean;
 }
 

@@ -4,7 +4,7 @@ import { VERDICT_WORDS, type VerdictWord } from './verdict.ts';
 
 /*
  * Reads from a judge's answer what it says about each criterion. Prose never counts. Only the last JSON object with the
- * nonce of this call counts: an object with another nonce may be a quotation from a file in the tree.
+ * nonce (a random word) of this call counts: an object with another nonce may be a quotation from a file in the tree.
  */
 
 /** A place that the judge cites, before it is looked up. */

@@ -63,7 +63,7 @@ export function countsText({ agent, criteria }: Pick<JudgeVerdict, 'agent' | 'cr
   return `${agent}: ${counts.join(', ')}`;
 }
 
-/** How many ids are named; the rest is only counted. */
+/** How many ids of criteria are named; further ones are only counted. */
 const IDS_NAMED = 5;
 
 function fewIds(ids: readonly string[]): string {

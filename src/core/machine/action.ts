@@ -7,7 +7,7 @@ import type { Approval, Wait } from '../task/task-state.ts';
 import type { EventBody } from './events.ts';
 import type { Ending, LoopState, WayToSettle } from './loop-state.ts';
 
-/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
+/** What the loop is to do next. The answer to a question is the next event; an announcement has no answer. */
 export type Action = Question | Announcement;
 
 export type Question =
@@ -23,7 +23,7 @@ export type Question =
       readonly resumeSession: string | null;
       /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
-      /** How much of each warning sign is allowed in this attempt. */
+      /** The limit of each warning sign (such as a repeated tool call, or too many tokens) in this attempt. */
       readonly limits: SignLimits;
     }
   | { readonly kind: 'count-day' }
@@ -31,7 +31,10 @@ export type Question =
   | {
       readonly kind: 'verify';
       readonly check: Check;
-      /** Whether the check judges a claim. If so, it runs even if its result on the same tree is known. */
+      /**
+       * Whether the check judges a claim (the agent's statement that the task is complete). If so, the check runs even
+       * if its result on the same tree is known.
+       */
       readonly forClaim: boolean;
     }
   | ({ readonly kind: 'examine' } & ExamRequest)
@@ -51,7 +54,7 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-/** A one-way action. */
+/** An action that has no answer. */
 export type Announcement =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
@@ -60,7 +63,7 @@ export type Announcement =
   /** Ends the loop. `left`: the work that could not be committed; null if there is none. */
   | { readonly kind: 'stop'; readonly ending: Ending; readonly left: TreeToSettle | null };
 
-/** Which kind of snapshot is to be made of the present work tree. */
+/** The snapshot of the present work tree that is to be made. */
 export interface TreeToKeep {
   readonly iteration: number;
   /**
@@ -68,7 +71,7 @@ export interface TreeToKeep {
    * ralph. `missing-end`: like `end`, but only if an earlier driver did not make this snapshot.
    */
   readonly as: 'end' | 'attempt' | 'missing-end';
-  /** How the attempt ended, as in `iterations[].outcome`. */
+  /** How the attempt ended; the values are those of `iterations[].outcome` in the state file. */
   readonly outcome: string;
 }
 

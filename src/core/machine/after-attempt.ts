@@ -29,7 +29,10 @@ import type { LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
-/** Returns the event with the usage of this attempt only: some agents report just the total of their whole session. */
+/**
+ * Returns the event with the usage of this attempt only, since some agents report just the total of their whole
+ * session. The state stores that total.
+ */
 export function withOwnUsage(
   state: LoopState,
   event: EventOf<'attempt-ended'>,
@@ -62,7 +65,8 @@ export function withMetInSandbox(
     state: {
       ...state,
       task: { ...state.task, sandbox },
-      // The agent is told only about hosts that were refused to the agent itself.
+      // While the agent works, its refused hosts go into the next prompt; it is not told about hosts refused to a
+      // check.
       ...(state.step.kind === 'working' ? { refusedHosts: met.refused } : {}),
     },
     actions: [
@@ -82,7 +86,7 @@ export function withMetInSandbox(
   };
 }
 
-/** Returns the outcome of an attempt, and the state with its cost, session and error. */
+/** Returns the outcome of an attempt, and the state with the attempt's cost, session and error added. */
 export function withAttempt(
   state: LoopState,
   event: EventOf<'attempt-ended'>,
@@ -92,7 +96,7 @@ export function withAttempt(
   return { state: withFacts(state, event, outcome, moment.policy), outcome };
 }
 
-/** Decides what follows a counted attempt: a question about its promise, or an observation of its work. */
+/** Decides what follows a counted attempt: a question to the agent whether it is done, or a look at its work. */
 export function afterCounted(
   state: LoopState,
   outcome: CountedOutcome,
@@ -113,13 +117,13 @@ function outcomeOf(
   const agent = AGENTS[policy.agent];
   const resumed = step.kind === 'working' && step.resumed;
   const outcome = classify(facts, agent, at, policy, task.task_prompt);
-  // However the question about the promise ends, the agent's first answer is judged.
+  // The reply to the question whether the agent is done never changes the outcome: the agent's first answer is judged.
   return step.kind === 'asking-back' ? outcome : inContext(outcome, facts, resumed);
 }
 
 /**
- * Judges the final message. If the agent did not end well, or a stop hook kept it from ending after that message, a
- * stated promise counts as a near miss.
+ * Judges the final message. A stated promise counts only as a near miss if the agent did not end well, or if a stop
+ * hook (a command of the agent that can keep it from ending) rejected that message.
  */
 function verdictOn(
   state: LoopState,
@@ -189,7 +193,10 @@ function withFacts(
   };
 }
 
-/** Returns the session to resume. A session in which the model never worked may be broken, so it is not used. */
+/**
+ * Returns the session to resume: that of this attempt if the model worked in it, since another may be broken; otherwise
+ * the earlier one. Null after an error that ends the session.
+ */
 function sessionAfter(
   { session_id: before }: TaskState,
   { sessionId, worked }: AttemptFacts,

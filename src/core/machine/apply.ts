@@ -22,10 +22,13 @@ export function apply({ state, announced = [], decision }: Decided, moment: Mome
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
-/** Returns the end that replaces a start or a wait after a stop, a pause or the time limit; otherwise null. */
+/**
+ * Returns the end that replaces a start or a wait, if a stop or a pause was requested or, before a start, the task's
+ * time is over; otherwise null.
+ */
 function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
   const isStart = kind === 'start';
-  // A resumed task that repeats its wait is exempt: the request itself cuts that wait short.
+  // The repeated wait of a resumed task is not replaced: a stop or pause request cuts that wait short anyway.
   const isWait = kind === 'wait' && state.step.kind !== 'waiting';
   if (!isStart && !isWait) return null;
   if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
@@ -33,7 +36,10 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
   return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
 }
 
-/** Returns what happens before or instead of a decision; null if the decision is carried out at once. */
+/**
+ * Returns a decision that is carried out instead: an end, or a step that must come before a start and then leads to it.
+ * Returns null if `decision` itself is carried out.
+ */
 function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
   const ended = endInstead(state, decision, at);
   if (ended !== null) return ended;
@@ -90,7 +96,7 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       return to({ ...state, step: decision }, { kind: 'examine', part, checks, ...about });
     }
     case 'settling': {
-      // A resumed task that repeats this step is already in it.
+      // A task that is already in this step was resumed after its driver died in it.
       const again = state.step.kind === 'settling';
       const tree = treeToSettle(state.streaks, decision.answer, policy, again);
       return to({ ...state, step: decision }, { kind: 'settle-tree', by: decision.by, ...tree });

@@ -47,8 +47,8 @@ export function askPerson(
 }
 
 /**
- * Asks a person again if the request of a resumed task is unanswered, or was rejected before the first
- * iteration. Returns null otherwise.
+ * Decides to ask a person again if the request of a resumed task is unanswered or lost, or if it was rejected before
+ * the first iteration. Returns null otherwise.
  */
 export function askAgain(task: TaskState, moment: Moment): Decision | null {
   const { approval, paused_for_approval, current_iteration } = task;
@@ -102,13 +102,13 @@ export function approvalAnswered(
     return { state: { ...state, task }, decision: unanswered(state, answer.why) };
   }
   const answered = withAnswer({ ...state, task }, approval, answer, moment.at);
-  // A rejection before the first iteration concerns the whole task, so it ends the task.
+  // A rejection before the first iteration means that the task must not start, so it ends the task.
   const isOver = answer.kind === 'rejected' && task.current_iteration === 0;
   const decision = isOver ? rejected(answer.reason) : continueAtOnce(answered.state, moment);
   return { ...answered, decision };
 }
 
-/** Records and announces a person's answer. Decides nothing about what follows. */
+/** Records and announces a person's answer. The caller decides what follows. */
 export function withAnswer(
   state: LoopState,
   approval: Approval,

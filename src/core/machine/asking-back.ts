@@ -21,7 +21,10 @@ import { answerOf } from './record-iteration.ts';
  *                                       └─ limit, cut, failure, a crash ───► judged: a near miss
  */
 
-/** Asks the agent whether it is done. Returns null if there is no doubt, or if a reply could not help. */
+/**
+ * Asks the agent whether it is done. Returns null if there is no doubt, if the question is turned off or not possible,
+ * or if a reply could not help.
+ */
 export function askBack(state: LoopState, answer: CountedAnswer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;
   const { policy } = moment;
@@ -40,7 +43,7 @@ export function askBack(state: LoopState, answer: CountedAnswer, moment: Moment)
   };
 }
 
-/** Whether a confirmed promise would be a claim, and the limits leave room for the question. */
+/** Whether a confirmed promise would count as a claim of completion, and the limits leave room for the question. */
 function isWorthAsking(state: LoopState, answer: CountedAnswer, moment: Moment): boolean {
   const { policy } = moment;
   return (
@@ -93,7 +96,7 @@ export function questionLost(
   return again ?? settle(state, answer, moment.policy);
 }
 
-/** Observes the work folder next. The record of the iteration includes the cost of the question. */
+/** Decides to look at the work folder next. The record of the iteration then includes the cost of the question. */
 function settle(state: LoopState, answer: CountedAnswer, policy: Policy): Decided {
   const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at }, policy);
   return { state, decision: { kind: 'looking', answer: settled } };

@@ -27,7 +27,7 @@ export type Decision =
       readonly dayHasRoom?: true;
     }
   | { readonly kind: 'wait'; readonly wait: Wait }
-  /** Asks the agent about its answer. */
+  /** Asks the agent whether it is done, since its answer left that in doubt. */
   | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
   /** Enters this step, or repeats it in a resumed task. */
   | Extract<

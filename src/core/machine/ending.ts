@@ -35,7 +35,10 @@ function endingOf(
   };
 }
 
-/** Returns the error of a failed task, or the last failure before a stall; empty if no failure is behind the ending. */
+/**
+ * Returns the error of a failed task, or the error of the last iteration if the task stalled without progress or with
+ * the same error again. Empty if there is no such error.
+ */
 function failureBehind(
   status: EndedStatus,
   exitReason: string,
@@ -73,8 +76,8 @@ export function announcedAgain(task: TaskState): EndedTask {
 }
 
 /**
- * Returns the driver that an ended task keeps: it shows that the ending is not announced yet. Null for a
- * completed task, where the memory file in the history shows this.
+ * Returns the driver that an ended task keeps until its ending is announced, so that another run sees that this is
+ * still to be done. Null for a completed task, where the memory file in the history shows the same.
  */
 function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
   return status === 'completed' ? null : driver;

@@ -34,7 +34,7 @@ export interface EndingFields {
   readonly exit_reason: string;
   readonly exit_code: number;
   readonly iterations_used: number;
-  /** The time of the whole task, over all its runs; absent if no run could tell it. */
+  /** The time of the whole task, over all its runs; absent if it is unknown. */
   readonly elapsed_seconds?: number;
   /** The agent that worked last; absent in a task with only one agent. */
   readonly agent?: string;
@@ -44,13 +44,13 @@ export interface EndingFields {
   /** The judge's share of `usage`; absent if no judge was asked. */
   readonly usage_of_judge?: Usage;
   readonly evidence: Evidence | null;
-  /** The flags that would make ralph accept what ended the task; absent if there are none. */
+  /** The flags with which ralph would accept the findings that ended the task; absent if there are none. */
   readonly accepting?: readonly string[];
   /** The tool calls that were refused in the last iteration; absent if there are none or the task is completed. */
   readonly refused?: readonly string[];
   /** How much of the plan is done; absent without a plan, and in a completed task. */
   readonly plan?: PlanStand;
-  /** Null if git cannot report them. */
+  /** Null if git cannot report the changes. */
   readonly changes: Changes | null;
   readonly git: TaskGit;
   /** Work that `--commit` could not commit; absent if there is none. */
@@ -69,9 +69,14 @@ export interface AgentChanged {
   readonly iteration: number;
   readonly from: string;
   readonly to: string;
-  /** Why `from` stopped; `free-again` if nothing is wrong with it, but `to` comes before it. */
+  /**
+   * Why `from` stopped; `free-again` if nothing is wrong with it, but `to`, which is earlier in the list, is free
+   * again.
+   */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
-  /** The ISO instant until which `from` is held; null if it is free, or skipped for the rest of the run. */
+  /**
+   * The ISO instant before which `from` is not started again; null if it may be, or is skipped for the rest of the run.
+   */
   readonly until: string | null;
   /** What `from` reported, in one line; null if nothing is wrong with it. */
   readonly error: string | null;
@@ -191,7 +196,7 @@ export type EventBody =
       readonly reused: boolean;
     }
   | {
-      /** Something speaks against a claim whose checks passed. */
+      /** ralph found something that speaks against a claim (the agent's statement that the task is complete). */
       readonly event: 'finding';
       readonly iteration: number;
       readonly finding: string;
@@ -200,7 +205,7 @@ export type EventBody =
       readonly held: boolean;
     }
   | ({
-      /** A second agent has judged a claim, or gave no verdict. */
+      /** The judge, a second agent, was asked about a claim. It gave its verdict, or none. */
       readonly event: 'judged';
       readonly iteration: number;
     } & JudgeVerdict)
@@ -211,7 +216,7 @@ export type EventBody =
       readonly branch: string;
       readonly files: number;
     }
-  /** The work stays as it is; `why` is a clause. */
+  /** The changes stay uncommitted; `why` gives the reason in a clause. */
   | { readonly event: 'commit_failed'; readonly iteration: number; readonly why: string }
   | {
       readonly event: 'iteration_reverted';
@@ -245,7 +250,10 @@ export type EventBody =
 export type EndingBody =
   | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
-  /** `error`: what the last iteration failed with, in the agent's words; null if it did not fail. */
+  /**
+   * `error`: the error of the last iteration, in the agent's words; null if that iteration did not fail, or if the task
+   * stalled for another reason than no progress or a repeated error.
+   */
   | ({ readonly event: 'task_stalled'; readonly error: string | null } & EndingFields)
   | ({
       readonly event: 'max_iterations_reached';
@@ -256,7 +264,7 @@ export type EndingBody =
   | ({ readonly event: 'task_budget_spent'; readonly until: string | null } & EndingFields)
   | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
 
-/** The endings whose event has no field of its own. */
+/** The endings whose event has no fields besides `EndingFields`. */
 type PlainEnding = Exclude<
   EndingRow['event'],
   | 'task_failed'

@@ -227,7 +227,7 @@ export function followed(
     };
     return end('completed', 'completed', { evidence: shown });
   }
-  // The stop comes first: a check that a signal cut short says nothing about the claim.
+  // A stop comes before the other endings, since they may rest on a check that the stop cut short.
   if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
   return (
     endBudget(state, moment) ??
@@ -239,7 +239,10 @@ export function followed(
   );
 }
 
-/** Ends a task without progress, with a repeated error, or with doubtful claims; otherwise returns null. */
+/**
+ * Ends a task that gets nowhere: two claims blocked for the same reason, too many claims rejected by the judge, two
+ * iterations cut for the same sign, no progress, or a repeated error. Otherwise returns null.
+ */
 function endStalled(
   { streaks, task, judging }: LoopState,
   { outcome }: CountedAnswer,

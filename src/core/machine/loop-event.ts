@@ -38,7 +38,7 @@ export type LoopEvent =
       readonly lostSession?: SessionUsage | null;
       /** Whether this resume only announces the task's ending, because the last driver died before it could. */
       readonly tellsOnly?: boolean;
-      /** Whether the time without a driver counts as waiting, as it does for a task of a fleet. */
+      /** Whether the time without a driver counts against `maxWaitMs`, as it does for a task of a fleet. */
       readonly waitedOn?: boolean;
       /** This and the next field are as in `started`. */
       readonly setupFailed?: string | null;

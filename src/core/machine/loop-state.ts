@@ -33,9 +33,9 @@ export interface LoopState {
   readonly hints: readonly Hint[];
   /** Whether a script reported further progress in this iteration; null if no script reported any. */
   readonly reported: boolean | null;
-  /** Whether an iteration of this run has answered, so the agent is installed and logged in. */
+  /** Whether the present agent has answered in this task, which shows that it was installed and logged in. */
   readonly hasAnswered: boolean;
-  /** Once set, nothing more is started or waited for. */
+  /** What asked for a stop; null if nothing did. Once this is set, no agent is started and no wait begins. */
   readonly stopRequested: StopCause | null;
   /** Once set, the running iteration is the last. */
   readonly pauseRequested: boolean;
@@ -45,7 +45,9 @@ export interface LoopState {
   readonly work?: WorkSeen;
   /** The files that checks of claims rewrote and that still have the rewritten content; absent if there are none. */
   readonly rewritten?: readonly RewrittenFile[];
-  /** What proves the claim that completed the task; absent before a claim is accepted. */
+  /**
+   * What proves the claim (the statement that the task is complete) with which the task was completed; absent before.
+   */
   readonly proof?: ClaimProof;
   /** What the judge has said; absent before it is asked. */
   readonly judging?: Judging;
@@ -91,7 +93,7 @@ export type Step =
       readonly results: readonly CheckResult[];
       readonly forClaim: boolean;
     }
-  /** ralph looks into one part of a claim about which the checks alone say nothing. */
+  /** ralph examines one aspect of a claim that the results of the checks alone do not show. */
   | {
       readonly kind: 'examining';
       readonly answer: CountedAnswer;
@@ -105,7 +107,9 @@ export type Step =
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
   | ({ readonly kind: 'following' } & Judgement)
-  /** A person is asked; `task.approval` has the request, and whether its file is written. */
+  /**
+   * A person is asked. `task.approval` is the request; its `there_before` is null until the request's file is written.
+   */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
@@ -151,7 +155,7 @@ export interface Trouble {
   readonly interrupted: number;
   /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
-  /** When the first of the attempts in `limitedInARow` hit the limit; null if there are none. */
+  /** A claim whose work has passed its checks, but on which the judge gave no verdict. */
   readonly limitedSince: string | null;
   /** Flags that ralph leaves out, since this agent does not know them. */
   readonly droppedFlags: readonly string[];
@@ -172,7 +176,7 @@ export const NO_TROUBLE: Trouble = {
 export interface Streaks {
   /** Claims by words that were blocked because tools were refused. */
   readonly refusedClaims: number;
-  /** Claims that were blocked by the same finding. */
+  /** Claims that were blocked by the same finding or gate (a condition for accepting a claim). */
   readonly unprovenClaims: number;
   /** The findings or gates that blocked each of `unprovenClaims`; absent before the first such claim. */
   readonly unprovenBy?: readonly string[];
@@ -184,7 +188,10 @@ export interface Streaks {
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
   readonly signals: number;
-  /** Iterations since the first one whose changes could not be committed; their changes go into the next commit. */
+  /**
+   * Iterations whose changes are uncommitted, counted from the first that could not be committed. The next commit
+   * contains all these changes.
+   */
   readonly uncommitted?: number;
 }
 

@@ -45,7 +45,7 @@ export function answerOf(
       ...attemptsUsage,
       turns: facts.turns,
       tools: facts.tools,
-      // Unresolved refusals first: these are what block a claim.
+      // Refused calls that did not succeed later come first, since only they block a claim of completion.
       refused: [...facts.refused]
         .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
         .slice(0, 5)
@@ -88,7 +88,7 @@ export function record(
   ].filter((sign) => sign !== null);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
-  // An agent that is asked to confirm should not change anything, so a lack of progress is no fault.
+  // An agent that is only asked to confirm its claim should change nothing, so its progress is not judged.
   const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
   const task = withIteration(state.task, {
     ...answer.record,
@@ -132,7 +132,7 @@ function errorOf({ outcome, record: { agent } }: CountedAnswer): string {
   return `${agent === undefined ? '' : `${agent}: `}${describeOutcome(outcome)}`;
 }
 
-/** Counts the claims in a row that the same finding has held. */
+/** Counts the claims of completion in a row that the same finding or gate has blocked. */
 function unprovenAfter(
   { streaks: { unprovenClaims, unprovenBy }, stopRequested }: LoopState,
   held: Blocker | null,
@@ -147,14 +147,17 @@ function unprovenAfter(
     : { unprovenClaims: 1, unprovenBy: names };
 }
 
-/** Counts the iterations in a row that the same sign has cut. */
+/** Counts the iterations in a row that were cut off because of the same warning sign. */
 function cutsAfter({ cuts, cutBy }: Streaks, outcome: Outcome): Pick<Streaks, 'cuts' | 'cutBy'> {
   if (outcome.kind !== 'cut') return { cuts: 0 };
   const { sign } = outcome.by;
   return { cuts: sign === cutBy ? cuts + 1 : 1, cutBy: sign };
 }
 
-/** Returns what held a claim (findings or a gate), if further work of the agent is unlikely to fix it. */
+/**
+ * Returns the names of the findings or the gate that blocked a claim, if more work of the agent is unlikely to remove
+ * them; otherwise none.
+ */
 function unprovenBecauseOf(held: Blocker | null): readonly string[] {
   if (held === null) return [];
   if ('findings' in held) return [...new Set(held.findings.map(({ finding }) => finding))];

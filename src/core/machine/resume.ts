@@ -198,7 +198,10 @@ function repeated(state: LoopState, moment: Moment): Decision {
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }
 
-/** Whether a wait still applies. In a list of agents, `takeShift` decides which agents are still held. */
+/**
+ * Whether a wait still applies. With several agents, a usage limit or an outage is no reason to wait: `takeShift`
+ * decides which agents are still held.
+ */
 function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
   if (kind === 'delay' || agent === null) return true;
   const isHeld = kind === 'usage-limit' || kind === 'outage';

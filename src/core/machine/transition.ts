@@ -56,8 +56,8 @@ import { onShift } from './shifts.ts';
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   switch (event.kind) {
-    // Requests arrive between two events. They do not change `updated_at`, since the time until the
-    // next event is measured from it.
+    // The events below arrive while an action runs. They do not change `updated_at`, since the duration of that action
+    // is measured from it.
     case 'hinted':
       return noted({ ...state, hints: waitingHints([...state.hints, event.hint]) });
     case 'progress-reported':

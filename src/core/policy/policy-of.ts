@@ -10,7 +10,10 @@ import type { TaskState } from '../task/task-state.ts';
 
 /** The facts that a policy needs besides the settings. */
 interface PolicyFacts {
-  /** The path of the task's own file for the agent, or null. It is watched unless `--watch-file` names another file. */
+  /**
+   * The path of the task's own file in the agent's work folder, or null. It is watched unless `--watch-file` names
+   * another file.
+   */
   readonly fileInWork: string | null;
   readonly doneFolder: string;
   /** What a person has to approve before the first iteration; null for nothing. */

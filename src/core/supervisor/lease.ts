@@ -1,4 +1,7 @@
-/** How long a worker's claim lasts without a beat (a sign of life), in ms. `ralph fleet init --lease` can change it. */
+/**
+ * How long a worker's claim (its right to run a task alone) lasts without a beat (a sign of life), in ms. `ralph fleet
+ * init --lease` can change it.
+ */
 export const DEFAULT_LEASE_MS = 2 * 60_000;
 
 /** An agent is only started if the last beat is younger than this share of the lease. */
@@ -11,8 +14,8 @@ export const KILL_AFTER = 0.8;
 export const CLAIMS_AT_MOST = 5;
 
 /**
- * Whether a task fails if this claim, the `claims`th in a row, is lost, too. The worker then runs the task alone, so
- * that no other task is lost with it, and it does not fail because of another task that kills the worker.
+ * Whether a task fails if this claim, the `claims`th in a row, is lost, too. The worker then runs no other task beside
+ * it: so none is lost with it, and none can kill the worker and make this task fail.
  */
 export function isLastClaim(claims: number): boolean {
   return claims === CLAIMS_AT_MOST;

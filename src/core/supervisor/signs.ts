@@ -36,7 +36,7 @@ export function isTold(sign: SignName, agent: AgentName): boolean {
 
 type SupervisorSettings = Pick<Settings, 'supervise' | Exclude<SignRow['setting'], 'maxCost'>>;
 
-/** Returns the limits for an attempt of an agent. `moneyUsd` is what is left of the budget, or null. */
+/** Returns the limits for an attempt of an agent. `moneyUsd` is what is left of the budget; null without a budget. */
 export function limitsOf(
   settings: SupervisorSettings,
   agent: AgentName,

@@ -52,7 +52,10 @@ export interface SignLimits {
   readonly moneyUsd: number | null;
 }
 
-/** How much is remembered. Agents stay far below these numbers; what is forgotten counts as new if it comes again. */
+/**
+ * How many calls and sub-agents are remembered. Agents stay far below these numbers; a forgotten one counts as new if
+ * it comes again.
+ */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;
@@ -62,7 +65,7 @@ const MAX_DETAIL_CHARS = 120;
 /** How much of a call's text is kept. It is more than is shown, since masking and folding shorten it first. */
 const KEPT_CHARS = 8 * MAX_DETAIL_CHARS;
 
-/** The eras in which a call last failed and last worked; null for never. */
+/** The eras in which a call last failed and last worked; null for never. An era ends when a new call works. */
 interface PastCall {
   failedIn: number | null;
   workedIn: number | null;
@@ -177,7 +180,10 @@ export function createSupervisor(limits: SignLimits) {
   };
 
   return {
-    /** Returns the sign that a deed brings to one of its limits, or null. After a `cut` it always returns null. */
+    /**
+     * Returns the sign that this deed makes worth a report (`told`) or the end of the agent (`cut`); otherwise null.
+     * After a `cut` it always returns null.
+     */
     observe: (deed: AgentDeed): SignFound | null => {
       if (isCut) return null;
       const found = read(deed);

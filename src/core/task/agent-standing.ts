@@ -15,9 +15,9 @@ export const SKIPPED_BECAUSE = [
 export interface AgentStanding {
   /** The agent is not started before this ISO instant; null if it may be started. */
   readonly held_until: string | null;
-  /** Why the agent is skipped, or was last held without having answered since; null for neither. */
+  /** Why the agent is skipped, or why it was last held (not started for a while); null once it has answered again. */
   readonly why: (typeof HELD_BECAUSE | typeof SKIPPED_BECAUSE)[number] | null;
-  /** What the agent reported at that time, in one line. */
+  /** What the agent reported when it was held or skipped, in one line. */
   readonly error: string | null;
   /** Set if `held_until` is a guess, because the reset time of the usage limit is unknown. */
   readonly is_guess?: true;

@@ -3,15 +3,15 @@ import type { LinesByIteration } from './line-changes.ts';
 import type { ShownTask } from './shown-task.ts';
 import type { IterationRecord, TaskState } from './task-state.ts';
 
-/** What a briefing is made from. */
+/** What a briefing (the report on all tasks over a time span) is made from. */
 export interface BriefingSources {
   readonly since: string;
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The absolute path of the key that commands must name; null if they find the key without it. */
+  /** The absolute path of the key that the commands in the briefing must name; null if they find the key without it. */
   readonly keyFlag: string | null;
-  /** For the tasks of a fleet: the words that name the fleet in a command, instead of the folders. */
+  /** For the tasks of a fleet: the words that name the fleet in a command, which needs no folders then. */
   readonly fleetWords?: readonly string[];
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
@@ -74,7 +74,7 @@ export interface OpenNote {
   readonly at: string;
 }
 
-/** A request that is still in `Pending_Approval`. */
+/** A request for approval whose file is still in `Pending_Approval`. */
 export interface OpenRequest {
   readonly file: string;
   /** Null if the file name does not contain a task id. */

@@ -6,7 +6,7 @@ export interface Timing {
   readonly at: string;
   /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
   readonly tookMs: number;
-  /** The part of `tookMs` in which ralph itself was suspended, for example by Ctrl-Z. */
+  /** The part of `tookMs` in which this process was suspended, for example by Ctrl-Z. */
   readonly heldUpMs: number;
 }
 
@@ -29,7 +29,10 @@ export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): n
   return clockGapMs(since, at, tookMs) + heldUpMs;
 }
 
-/** Moves the task's time limit by the time before an event in which no work was possible. */
+/**
+ * If the event ends an action, moves the task's time limit by the time since the last event in which no work was
+ * possible.
+ */
 export function withoutStandstill(
   task: TaskState,
   event: Timing | { readonly at: string },
@@ -56,8 +59,9 @@ export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
 }
 
 /**
- * Returns the instant until which the dead driver of a task worked: the agent's last output at `heardAt`, but at the
- * latest when the next heartbeat was due. If that heartbeat never came, the machine slept.
+ * Returns the instant until which the dead driver of a task worked: its last heartbeat, or the agent's last output at
+ * `heardAt` if that was later. At most one heartbeat interval is added: if the next heartbeat never came, the machine
+ * slept.
  */
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);

@@ -16,7 +16,7 @@ export interface DaySpending {
 /** The budget of the current day, and what is spent and left of it. */
 export interface DayBudget extends DaySpending {
   readonly maxUsd: number;
-  /** 0 if nothing more may start. */
+  /** 0 if the budget is spent, so that no iteration may start. */
   readonly leftUsd: number;
 }
 
@@ -69,12 +69,15 @@ export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpendi
         beforeUsd: beforeUsd === null ? null : beforeUsd + event.costUsd,
       };
     case 'task-ended':
-      // After the last iteration none is open, and its cost is already counted.
+      // Without an open iteration, every cost is counted already.
       return beforeUsd === null ? spending : withUsed(spending, event.usedUsd);
   }
 }
 
-/** Counts what the open iteration has cost so far. If it began on an earlier day, its cost before is unknown. */
+/**
+ * Counts what the open iteration has cost so far. If it began before the counting, its cost until now is unknown and
+ * left out.
+ */
 function withUsed(spending: TaskSpending, usedUsd: number): TaskSpending {
   const beforeUsd = spending.beforeUsd ?? usedUsd;
   return { ...spending, beforeUsd, openUsd: Math.max(0, usedUsd - beforeUsd) };

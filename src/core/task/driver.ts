@@ -1,6 +1,6 @@
 import { type Driver, msBetween } from './task-state.ts';
 
-/** The machine and the instant at which drivers are judged alive or dead. */
+/** What tells whether a driver (the process that runs a task) is alive: this machine and the current instant. */
 export interface Here {
   readonly host: string;
   readonly bootId: string;

@@ -5,7 +5,7 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   readonly exitCode: number;
   /** The note that the ending leaves: its name is `RALPH_<word>_<task_id>_<timestamp>.md`, the title its heading. */
   readonly note?: { readonly word: Word; readonly title: string };
-  /** What has to be done about the task. It sets the colour: green, yellow or red. */
+  /** What the task needs next. The colour of the ending follows from it: green, yellow or red. */
   readonly needs: 'nothing' | 'a resume' | 'a person';
   /** The state of the task in `ralph report`. */
   readonly words: string;
@@ -20,9 +20,15 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   /** Set if ralph does not propose `ralph resume` after this ending. */
   readonly isFinal?: true;
   readonly verdict: Verdict;
-  /** Set if a pass over the vault resumes the task, since the cause can go away without a change of settings. */
+  /**
+   * Set if a pass over the vault (a run of all its task files) resumes the task, since the cause can go away without a
+   * change of settings.
+   */
   readonly isPassing?: true;
-  /** What `--resume-if-open` does. It refuses where each new run would get a full budget again: a person decides. */
+  /**
+   * What `--resume-if-open` does with the task. It refuses where each new run would get a full budget again, since a
+   * person should decide about that.
+   */
   readonly ifOpen: 'continues' | 'begins a new run' | 'is refused';
 }
 

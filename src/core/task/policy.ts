@@ -22,7 +22,7 @@ export type LoopSettings = Omit<
 
 /** The settings and facts by which the loop decides. All durations are in milliseconds. */
 export interface Policy extends LoopSettings {
-  /** The agent on shift; before the first iteration, the first of the list. */
+  /** The agent whose turn it is; before the first iteration, the first of the list. */
   readonly agent: AgentName;
   /** All agents, in the order in which they take over; mostly there is one. */
   readonly agents: readonly AgentName[];
@@ -75,7 +75,9 @@ export function hasSeveralAgents({ agents }: Policy): boolean {
   return agents.length > 1;
 }
 
-/** Returns the agent on shift as a field of records and events; an empty object if the task has only one agent. */
+/**
+ * Returns the agent whose turn it is as a field of records and events; an empty object if the task has only one agent.
+ */
 export function agentNamed(policy: Policy): { readonly agent?: AgentName } {
   return hasSeveralAgents(policy) ? { agent: policy.agent } : {};
 }

@@ -124,7 +124,9 @@ export function isLive(state: ShownState): boolean {
   return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
 }
 
-/** Sorts running and waiting tasks first, then other open ones, then ended ones, newest first. */
+/**
+ * Sorts running and waiting tasks first, then the other open ones, then those in the history; each group newest first.
+ */
 export function inShownOrder<T extends ShownTask>(tasks: readonly T[]): readonly T[] {
   const rank = (task: ShownTask): number => (isLive(task.state) ? 0 : task.archived ? 2 : 1);
   const newest = (task: ShownTask): string => task.finishedAt ?? task.startedAt ?? '';

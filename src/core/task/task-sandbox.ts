@@ -174,7 +174,7 @@ function hostName(host: string): string {
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
 }
 
-/** Adds what the sandbox refused or noticed, which `withinBounds` has shortened. */
+/** Adds what the sandbox refused or noticed. `withinBounds` must have shortened `met` already. */
 export function withMet(before: TaskSandbox, met: MetInSandbox, rules: Rules): TaskSandbox {
   const more = [before.more, met.more].filter((each) => each !== undefined);
   const all = {

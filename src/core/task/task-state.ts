@@ -196,7 +196,10 @@ export interface TaskState {
   readonly finished_at: string | null;
   readonly timeout_at: string;
   readonly exit_reason: string | null;
-  /** The flags that would accept what ended the task; absent if there are none, or while it has not ended. */
+  /**
+   * The flags with which ralph would accept what ended the task; absent if there are none, or if the task has not
+   * ended.
+   */
   readonly accepting?: readonly string[];
   readonly evidence: Evidence | null;
   readonly iterations: readonly IterationRecord[];
@@ -214,7 +217,7 @@ export interface TaskState {
   readonly agents: Readonly<Record<string, AgentStanding>>;
   /** The judge of the task's claims; absent until the judge is asked. */
   readonly judge?: JudgeStanding;
-  /** The session of `agent`. */
+  /** The session of `agent` that can be resumed; null if there is none. */
   readonly session_id: string | null;
   /** The total that the agent last reported for its session; null if it reports no total. */
   readonly session_usage: SessionUsage | null;
@@ -222,7 +225,7 @@ export interface TaskState {
   readonly driver: Driver | null;
   /** The file in the task's folder with the rest of the loop's state. */
   readonly memory: string | null;
-  /** Counts the saved steps: of two files, the one with the higher number is newer. */
+  /** Counts the saved steps: of two state files of the task, the one with the higher number is newer. */
   readonly save: number;
   /** What the task has in git besides its commits. */
   readonly git: TaskGit;
@@ -232,7 +235,7 @@ export interface TaskState {
   readonly kept_by?: 'library';
 }
 
-/** The instant `ms` milliseconds after `at`. Both are ISO 8601 UTC. */
+/** Returns the instant `ms` milliseconds after `at`, both as ISO 8601 in UTC. */
 export function laterBy(at: string, ms: number): string {
   return new Date(Date.parse(at) + ms).toISOString();
 }
@@ -263,7 +266,10 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
-/** Whether a task has ended without an announcement. Always false for a completed task: see `isUntold`. */
+/**
+ * Whether a task has ended without an announcement. Always false for a completed task, which keeps no driver: see
+ * `isUntold`.
+ */
 export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }

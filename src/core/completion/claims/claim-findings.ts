@@ -14,7 +14,7 @@ import { isAnythingShown } from './shown-by-checks.ts';
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isHold = view.policy.proof !== 'tell';
   const isPassed = oldExamOf(view)?.kind === 'passed';
-  // If the tests of the start pass, a changed configuration may be what the work needs, so it does not hold the claim.
+  // If the tests of the start pass, a changed configuration may be what the work needs, so it does not block the claim.
   const mayHold = isHold && !isPassed && !startTestsPass(view);
   const plain = [emptyWork(view), boxesTakenOut(view), changedTests(view)].flatMap((found) =>
     found === null ? [] : [{ found, held: isHold, isOpen: true }],
@@ -51,7 +51,7 @@ function changedDeciders(
   return [{ found: { finding: 'bent-judge', deciders: bent }, held, isOpen }];
 }
 
-/** Whether the old exam has to be run, because without it a finding would hold the claim. */
+/** Whether the old exam has to be run, because without it a finding would block the claim. */
 export function needsOldExam(view: FindingsView): boolean {
   const { policy, examination } = view;
   if (policy.proof === 'tell' || (examination.deciders?.tree ?? null) === null) return false;
@@ -93,7 +93,10 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   return Math.max(1, known);
 }
 
-/** Returns the checks that fail in the old exam, or run fewer tests there than at the start. */
+/**
+ * Returns the checks that fail in the old exam or run fewer tests there than at the start, except those that had
+ * nothing to judge at the start.
+ */
 function notClearedBy(
   exam: Extract<Rerun, { kind: 'ran' }>,
   view: ExamView,
@@ -203,7 +206,8 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // A list records a ticked item as done. So an item needs a change: commands that the agent ran do not count as work.
+  // A list marks the item as done after the claim. So an item needs a change: commands that the agent ran do not count
+  // as work.
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }
@@ -251,7 +255,10 @@ function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): s
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 
-/** Finds checks that failed before on the same tree. They hold no claim: the cause may have been outside the tree. */
+/**
+ * Finds checks that failed before on the same tree. These findings block no claim: the cause may have been outside the
+ * tree.
+ */
 function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
   return checks.flatMap(({ name, failedIn, verdict }) =>
     failedIn === undefined || verdict === 'failed'

@@ -7,18 +7,18 @@ import { type CheckResult, resultOf } from '../check-result.ts';
 import { findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
-/** The proof of a claim that has passed every gate. */
+/** The proof of a claim that has passed every gate (each condition for accepting it). */
 export interface ClaimProof
   extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles' | 'judge'> {
   readonly evidence: EvidenceProof;
 }
 
-/** Returns the findings against a claim in the form in which a proof has them. */
+/** Returns the findings against a claim in the form in which a proof stores them. */
 export function findingProofs(view: FindingsView): readonly FindingProof[] {
   return findAgainst(view).map(findingProof);
 }
 
-/** Returns a finding in the form in which a proof has it. */
+/** Returns a finding in the form in which a proof stores it. */
 export function findingProof({ found, held }: Pick<ClaimFinding, 'found' | 'held'>): FindingProof {
   return { finding: found.finding, detail: oneLine(findingDetail(found), 300), held };
 }
@@ -123,7 +123,7 @@ function checkInWords(check: CheckResult, { checksAtStart }: FindingsView): stri
   return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
 }
 
-/** How many test files are named; the rest is only counted. */
+/** How many changed test files are named; if there are more, their total number shows it. */
 const TESTS_NAMED = 3;
 
 /** Says which test files of the start were changed or removed; null if none were. */

@@ -11,11 +11,14 @@ export interface ClaimFinding {
   readonly found: Finding;
   /** Whether the finding holds the claim, so that the task goes on. */
   readonly held: boolean;
-  /** Whether the finding makes the claim unproven. It may not, if the checks pass with their files of the start. */
+  /**
+   * Whether the finding makes the claim unproven. Some do not if the checks also pass with the deciding files of the
+   * start.
+   */
   readonly isOpen: boolean;
 }
 
-/** What the code knows that looks for findings against a claim. */
+/** What is known about a claim when findings against it are looked for. */
 export interface FindingsView {
   readonly claim: Claim;
   readonly sightings: Sightings;

@@ -21,13 +21,16 @@ import {
 import type { ClaimProof } from './claim-proof.ts';
 import type { FindingsView } from './findings-view.ts';
 
-/** What a gate knows about a claim. Each gate may pass or block it. */
+/**
+ * What a gate (a condition for accepting a claim of completion) knows about a claim. Each gate lets the claim pass or
+ * blocks it.
+ */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
   /** Refused tools that did not succeed later in the iteration. */
   readonly refused: readonly RefusedTool[];
-  /** Sub-agents that the system stopped in the iteration. */
+  /** How many sub-agents the system stopped in the iteration. */
   readonly stoppedSubAgents: number;
   readonly sightings: Sightings;
   /** The results of the checks of `--verify`; null before they were run. */
@@ -66,7 +69,7 @@ export type Blocker =
   | {
       readonly gate: 'clean-checkout';
       readonly failed: readonly CheckResult[];
-      /** Why the checks could not be run there, as a clause; null if they were. */
+      /** Why the checks could not be run in the checkout, as a clause; null if they were run. */
       readonly why: string | null;
       readonly setup: CommandResult | null;
       /** The folder where a person can look at the checkout; null if it was removed. */
@@ -162,7 +165,10 @@ function findingsView(view: ClaimView): FindingsView | null {
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/** Whether findings were looked for before a claim was held. Three gates come after the one for findings. */
+/**
+ * Whether findings had been looked for when this gate blocked the claim. This is so for findings themselves, and for
+ * the three gates after them.
+ */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
   return isFinding || AFTER_FINDINGS.has(held.gate);
@@ -217,8 +223,9 @@ export function isWithoutCheckout(held: Blocker): boolean {
 }
 
 /**
- * Blocks a claim if the judge, a second agent, says that it is not met. The judge is asked after the checks, so it
- * costs nothing while they fail, and it cannot overrule them.
+ * Blocks a claim if the judge, a second agent, rejects it. Without a verdict the claim stays undecided; under `--proof
+ * tell` it passes, unless the judge was stopped. The judge is asked after the checks, so it costs nothing while they
+ * fail.
  */
 function secondAgent(view: ClaimView): GateAnswer {
   const { examination, policy } = view;

@@ -5,8 +5,8 @@ const NOT_THERE =
   /^(?:npm (?:ERR!|error) Missing script: |Error: no test specified$|make: \*\*\* No rule to make target [^,]*\.\s+Stop\.|.*ERR_PNPM_NO_SCRIPT|error Command "[^"]*" not found\.)/m;
 
 /**
- * Whether a check had nothing to judge at the start: the script that it names did not exist, or it ran no test. If
- * there were test files, running no test means that they could not be loaded, which is a failure.
+ * Whether a check had nothing to judge at the start: its script or command did not exist or could not be run, or it ran
+ * no test. If there were test files, running no test means that they could not be loaded, which is a failure.
  */
 export function judgedNothing(
   { exitCode, tests, output }: Pick<CheckResult, 'exitCode' | 'tests' | 'output'>,

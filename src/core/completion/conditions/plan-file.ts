@@ -1,7 +1,7 @@
 import { isPlanDone } from '../plan-file.ts';
 import type { Condition } from './condition.ts';
 
-/** Holds if every box in the plan is ticked. */
+/** Holds if the plan has at least one box, and all its boxes are ticked. */
 export const PLAN_FILE: Condition = {
   kind: 'plan-file',
   settings: ['planFile'],

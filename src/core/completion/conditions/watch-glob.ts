@@ -1,6 +1,6 @@
 import { type Condition, quotedPhrases } from './condition.ts';
 
-/** Holds if a file that matches one of the patterns is new or has changed. */
+/** Holds if a file that matches one of the patterns is new or has changed since the task's start. */
 export const WATCH_GLOB: Condition = {
   kind: 'watch-glob',
   settings: ['watchGlob', 'watchExisting'],
