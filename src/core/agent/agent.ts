@@ -18,7 +18,7 @@ export type AgentSetting =
   | 'acceptRefused'
   | 'askBack';
 
-/** What an agent may report while it works. Some agents report it only at their end, or not at all. */
+/** What an agent may report while it works. Some agents report some of this only at their end, or not at all. */
 export type Told = 'calls' | 'refusals' | 'tokens' | 'sub-agents' | 'cost';
 
 /** The machine that ralph runs on. Read `timeZone` only when needed: the getter is slow. */
@@ -62,7 +62,7 @@ export interface Agent {
   readonly permissionModeProblem?: (mode: string) => string | null;
   /** The longest prompt that the agent accepts, including what ralph adds to it; null if unknown. */
   readonly promptLimit: PromptLimit | null;
-  /** How ralph keeps the agent from writing when it judges a claim; null if no way has been tested. */
+  /** How ralph keeps the agent from writing when the agent is used as a judge; null if no way has been tested. */
   readonly judging: AgentJudging | null;
   /** What the agent needs in a sandbox. */
   readonly sandbox: AgentSandbox;
@@ -94,7 +94,7 @@ export interface PromptLimit {
   readonly unit: 'characters' | 'bytes';
 }
 
-/** How an agent is started as a judge: it may only read, and has to answer with an object. */
+/** How an agent is started as a judge: it may only read, and has to answer with a JSON object. */
 interface AgentJudging {
   /** Names of the files and folders from which the agent takes instructions, wherever they are in a tree. */
   readonly instructedBy: readonly string[];
@@ -112,17 +112,17 @@ interface AgentJudging {
 interface AgentSandbox {
   /** The hosts of the agent's API and login. */
   readonly hosts: readonly string[];
-  /** Environment variables that can set another address for its API. */
+  /** Environment variables that can set another address for the agent's API. */
   readonly addressVariables: readonly string[];
-  /** Environment variables that hold its login. */
+  /** Environment variables that hold the agent's login. */
   readonly loginVariables: readonly string[];
   /** Folders that the agent writes to. */
   readonly folders: readonly AgentFolder[];
-  /** Names in these folders that the agent executes or trusts at its next start, so it may not write them. */
+  /** Names in `folders` that the agent executes or trusts at its next start, so it may not write them. */
   readonly fixed: readonly string[];
   /** Names in a work tree that the agent executes or trusts when it is started there. */
   readonly inTree: readonly string[];
-  /** The only names that the agent may write in these folders; null if it may write all except for the fixed ones. */
+  /** The only names that the agent may write in `folders`; null if it may write all except for those in `fixed`. */
   readonly state: AgentState | null;
   /** Files in the home folder with data about its login. The agent may only read them. */
   readonly loginFiles: readonly string[];

@@ -24,7 +24,7 @@ export type CutCause =
 
 /** How the agent's process ended. */
 export type AttemptEnd =
-  /** It exited by itself; or it kept running after its result, so ralph ended it but kept the result. */
+  /** The agent exited by itself. Or it kept running after its result, so ralph ended it but kept the result. */
   | { readonly kind: 'exited'; readonly exitCode: number }
   /** A signal that ralph did not send ended the agent. */
   | { readonly kind: 'signalled'; readonly signal: string }
@@ -152,7 +152,7 @@ export interface ProcessFacts {
   readonly stderrTail: string;
   /** Time that the agent spent waiting between its own retries. It counts against no limit. */
   readonly retryWaitMs: number;
-  /** Time for which ralph itself was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
+  /** Time for which this process was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
   readonly heldUpMs: number;
 }
 

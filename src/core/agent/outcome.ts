@@ -58,7 +58,10 @@ export type CountedOutcome = Extract<
   { kind: 'answered' | 'bounded' | 'timed-out' | 'cut' | 'errored' }
 >;
 
-/** Whether the outcome counts as an iteration: the agent answered, or failed although it could have answered. */
+/**
+ * Whether the outcome counts as an iteration. After any other outcome, the same iteration is tried again, or the task
+ * ends.
+ */
 export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   return (
     outcome.kind === 'answered' ||
@@ -79,8 +82,8 @@ export function errored(message: string): Outcome {
 
 /**
  * Corrects an outcome by whether the model has worked in the attempt and whether the attempt resumed a session. A
- * request that is refused after work was refused for what the attempt has gathered. One that is refused at the start
- * of a resumed session was refused for that session. A failure before any work says nothing about the task.
+ * request that is refused after work is refused for what the attempt has gathered. A request that is refused at the
+ * start of a resumed session is refused for that session. A failure before any work says nothing about the task.
  */
 export function inContext(
   outcome: Outcome,

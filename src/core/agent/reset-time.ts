@@ -17,8 +17,8 @@ const RESET_GRACE_MS = 10 * MINUTE_MS;
 const DATE_GRACE_MS = DAY_MS;
 
 /**
- * The longest plan limit is a week, so a number of seconds that is further ahead than this is not a reset. The bound
- * is not for dates, nor for times without a date, which are at most two days ahead.
+ * The longest plan limit is a week, so a time in seconds since 1970 that is further ahead than this is not a reset.
+ * Dates and times of day are not limited by this bound.
  */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 

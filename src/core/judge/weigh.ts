@@ -12,7 +12,7 @@ export type AtPath =
 
 /** The checkout in which the judge has worked. */
 export interface JudgedTree {
-  /** Absolute paths of the checkout's root, both with symbolic links and with these resolved. */
+  /** Absolute paths of the checkout's root: as ralph named it, and with symbolic links resolved. */
   readonly roots: readonly string[];
   /** The judge's folder relative to the root; empty if it is the root. */
   readonly below: string;

@@ -9,7 +9,7 @@ import type { WorkSeen } from '../work-seen.ts';
 /** A finding against a claim, and its consequence. */
 export interface ClaimFinding {
   readonly found: Finding;
-  /** Whether the finding holds the claim, so that the task goes on. */
+  /** Whether the finding blocks the claim, so that the task goes on. */
   readonly held: boolean;
   /**
    * Whether the finding makes the claim unproven. Some do not if the checks also pass with the deciding files of the

@@ -217,7 +217,7 @@ function cleanCheckout(view: ClaimView): GateAnswer {
   return failed.length === 0 ? PASSED : held({ gate, failed, why: null, setup: null, folder });
 }
 
-/** Whether a claim is held because no clean checkout can be made, which the agent cannot change. */
+/** Whether a claim is blocked because no clean checkout can be made, which the agent cannot change. */
 export function isWithoutCheckout(held: Blocker): boolean {
   return held.gate === 'clean-checkout' && held.why !== null && held.setup === null;
 }
