@@ -92,7 +92,7 @@ function readReport(report: ResultFacts, attempt: Attempt): Outcome | null {
     : (attempt.agent.readAnswer?.(report, attempt.facts, attempt.prompt) ?? null);
 }
 
-/** How much of a report is read, which is more than any report has. People are shown only `SHOWN_CHARS`. */
+/** How many characters of a report are read, which is more than any report has. People are shown only `SHOWN_CHARS`. */
 const READ_CHARS = 2_000;
 const SHOWN_CHARS = 300;
 
@@ -227,9 +227,9 @@ function saying(words: string): string {
   return words === '' ? '' : `: ${words}`;
 }
 
-/** How many lines are shown. The last line alone is often only a hint at `--help`. */
+/** How many lines of a failed agent's output are shown. The last line alone is often only a hint at `--help`. */
 const LAST_LINES = 5;
-/** How many lines are searched for an error, since a program can print a long stack trace after it. */
+/** How many of the last lines are searched for an error, since a program can print a long stack trace after it. */
 const SEARCHED_LINES = 80;
 /** Matches a line that names an error. */
 const ERROR_LINE =

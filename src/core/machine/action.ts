@@ -67,8 +67,8 @@ export type Announcement =
 export interface TreeToKeep {
   readonly iteration: number;
   /**
-   * `end`: after an iteration that counts. `attempt`: after an attempt that is retried, or that died together with
-   * ralph. `missing-end`: like `end`, but only if an earlier driver did not make this snapshot.
+   * `end`: after an iteration that counts. `attempt`: after an attempt that is retried, or whose driver (the process
+   * that ran the task) died. `missing-end`: like `end`, but only if an earlier driver did not make this snapshot.
    */
   readonly as: 'end' | 'attempt' | 'missing-end';
   /** How the attempt ended; the values are those of `iterations[].outcome` in the state file. */

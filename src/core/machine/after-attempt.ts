@@ -108,7 +108,7 @@ export function afterCounted(
   return askBack(state, answer, moment) ?? { state, decision: { kind: 'looking', answer } };
 }
 
-/** Classifies the attempt. What some outcomes mean depends on whether ralph resumed a session. */
+/** Classifies the attempt. What some outcomes mean depends on whether the attempt resumed a session. */
 function outcomeOf(
   { step, task }: LoopState,
   { facts }: EventOf<'attempt-ended'>,

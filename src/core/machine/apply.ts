@@ -136,7 +136,7 @@ function start(before: LoopState, prompt: 'next' | 'same' | 'updated', policy: P
   const attempt = isNew ? 1 : before.task.attempt + 1;
   const task = { ...before.task, current_iteration: iteration, attempt, wait: null };
   const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
-  // The `same` prompt must not change, so newer hints wait for the next one.
+  // The `same` prompt must not change, so newer hints wait for the next prompt.
   const isSame = prompt === 'same';
   const hints = isSame ? before.carry.hints : [...before.carry.hints, ...before.hints];
   const carry = { ...before.carry, hints: waitingHints(hints) };

@@ -16,8 +16,8 @@ import type { LoopState, Step } from './loop-state.ts';
  */
 
 /**
- * Adds the result of a check. Then runs the next check, even if this one failed, or decides what follows the last
- * one. If ralph dies in between, the next run repeats all checks, since the files may have changed.
+ * Adds the result of a check. Then runs the next check, even if this one failed, or decides what follows the last one.
+ * If this process dies in between, the next run repeats all checks, since the files may have changed.
  */
 export function checked(state: LoopState, event: EventOf<'verified'>, moment: Moment): Decided {
   const { step } = state;
@@ -36,7 +36,7 @@ export function checked(state: LoopState, event: EventOf<'verified'>, moment: Mo
   return { ...next, announced: [...told, ...(next.announced ?? [])] };
 }
 
-/** Adds what was found out about a claim, and judges it again. */
+/** Adds what was found out about a claim, and judges the claim again. */
 export function examined(
   state: LoopState,
   { found }: EventOf<'examined'>,

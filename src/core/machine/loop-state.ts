@@ -67,7 +67,7 @@ interface Judging extends KnownVerdict {
   readonly held: number;
 }
 
-/** A claim that has passed everything but the judge, which gave no verdict. */
+/** A claim whose work has passed its checks, but on which the judge gave no verdict. */
 export interface UndecidedClaim {
   readonly answer: CountedAnswer;
   readonly sightings: Sightings;
@@ -155,7 +155,7 @@ export interface Trouble {
   readonly interrupted: number;
   /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
-  /** A claim whose work has passed its checks, but on which the judge gave no verdict. */
+  /** When the first of the attempts in `limitedInARow` hit the limit; null if there are none. */
   readonly limitedSince: string | null;
   /** Flags that ralph leaves out, since this agent does not know them. */
   readonly droppedFlags: readonly string[];

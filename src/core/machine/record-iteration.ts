@@ -164,7 +164,10 @@ function unprovenBecauseOf(held: Blocker | null): readonly string[] {
   return isWithoutCheckout(held) ? [held.gate] : [];
 }
 
-/** Stores a script's progress report; it also counts as progress of the running iteration. */
+/**
+ * Stores a script's progress report. If it reports more steps than before, this counts as progress of the running
+ * iteration.
+ */
 export function withReport(state: LoopState, report: ProgressReport): LoopState {
   return {
     ...state,

@@ -174,7 +174,10 @@ function continued(
   return { state, decision: repeated(state, moment) };
 }
 
-/** Checks a claim again, beginning with its checks, since the files may have changed meanwhile. */
+/**
+ * Decides to check a claim again from the beginning (with its checks, or with a look at the work folder if it has
+ * none), since the files may have changed.
+ */
 function claimAgain({ answer, sightings }: UndecidedClaim, { verify }: Policy): Decision {
   return verify.length === 0
     ? { kind: 'looking', answer }

@@ -81,7 +81,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
       stoppedSubAgents: 0,
       sightings,
       verified,
-      // The state at the start is unknown here, so the claim is not examined for findings.
+      // The results at the start are unknown here, so no findings against the claim are looked for.
       ...{ checksAtStart: null, work: NO_WORK, examination: null },
       confirmations: 1,
       policy,

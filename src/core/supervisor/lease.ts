@@ -1,6 +1,6 @@
 /**
- * How long a worker's claim (its right to run a task alone) lasts without a beat (a sign of life), in ms. `ralph fleet
- * init --lease` can change it.
+ * How long a worker's claim (its right to run a task alone) lasts without a beat (a sign of life), in ms. It is the
+ * default of `ralph fleet init --lease`.
  */
 export const DEFAULT_LEASE_MS = 2 * 60_000;
 

@@ -42,7 +42,7 @@ export interface Briefing extends Omit<BriefingSources, 'runs' | 'journal' | 'no
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
-  /** Tasks that are marked as completed, but whose state this user's ralph did not write. */
+  /** Tasks that are marked as completed, but whose state file lacks this user's seal (a keyed checksum). */
   readonly foreign: number;
   readonly iterations: number;
   readonly costUsd: number;

@@ -39,7 +39,10 @@ export interface ShownTask {
   readonly logDir: string;
   /** Whether the task is in the history; otherwise it is open. */
   readonly archived: boolean;
-  /** Whether this user's ralph wrote the state file; false if that is unknown. */
+  /**
+   * Whether the state file has this user's seal (a keyed checksum), which shows that ralph wrote it; false if that is
+   * unknown.
+   */
   readonly isOwn: boolean;
 }
 

@@ -5,7 +5,7 @@ import { counted } from '../../text/counted.ts';
 import type { CheckResult } from '../check-result.ts';
 import type { Blocker } from './gates.ts';
 
-/** Tells a person in one line why a gate (a condition for accepting it) blocked a claim of completion. */
+/** Tells a person in one line why a gate (a condition for accepting a claim of completion) blocked a claim. */
 export function describeHeld(held: Blocker): string {
   switch (held.gate) {
     case 'min-iterations':

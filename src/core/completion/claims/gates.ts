@@ -223,8 +223,8 @@ export function isWithoutCheckout(held: Blocker): boolean {
 }
 
 /**
- * Blocks a claim if the judge, a second agent, rejects it. Without a verdict the claim stays undecided; under `--proof
- * tell` it passes, unless the judge was stopped. The judge is asked after the checks, so it costs nothing while they
+ * Blocks a claim if the judge, a second agent, rejects it. Without a verdict the claim is undecided; if the `proof`
+ * setting is `tell`, it passes unless the judge was stopped. The judge is asked last, so it costs nothing while checks
  * fail.
  */
 function secondAgent(view: ClaimView): GateAnswer {
