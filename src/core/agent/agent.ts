@@ -52,9 +52,8 @@ export interface Agent {
   /** The values of `--permission-mode` that let the agent change nothing. They cause the notice, too. */
   readonly readOnlyModes: readonly string[];
   /**
-   * Returns the agent's rule that allows a command. If the command consists of several words, the rule also allows
-   * further words after it. Returns null if no rule can express that. Absent if the agent has no rules for single
-   * commands.
+   * Returns the agent's rule that allows a command, also with further words if it consists of several words. Returns
+   * null if no rule can express that. Absent if the agent has no rules for single commands.
    */
   readonly commandRule?: (words: readonly string[]) => string | null;
   /** What `--edit` allows for commands if there is no `commandRule`, as the end of a sentence. */

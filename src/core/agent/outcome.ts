@@ -58,10 +58,7 @@ export type CountedOutcome = Extract<
   { kind: 'answered' | 'bounded' | 'timed-out' | 'cut' | 'errored' }
 >;
 
-/**
- * Whether the outcome counts as an iteration. After any other outcome, the same iteration is tried again, or the task
- * ends.
- */
+/** Whether the outcome counts as an iteration. After any other one, the iteration is tried again or the task ends. */
 export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   return (
     outcome.kind === 'answered' ||

@@ -17,10 +17,7 @@ export interface CheckResult extends MeasuredResult {
    * `failed-tests`: the check exited with 0 although tests failed.
    */
   readonly verdict: 'passed' | 'known-failures' | 'failed-tests' | 'failed';
-  /**
-   * Why known failures (tests that failed at the start, too) do not excuse the check, as a clause; absent if they do,
-   * or if the settings do not allow it.
-   */
+  /** Why failed tests that are known from the start do not excuse the check, as a clause; absent if not applicable. */
   readonly inTheWay?: string;
 }
 

@@ -3,10 +3,7 @@ import type { Evidence } from '../task/task-state.ts';
 import { asCheckResult, type CheckResult, type JudgeRules, judgeCheck } from './check-result.ts';
 import type { Sightings } from './sightings.ts';
 
-/**
- * A claim that the task is complete, since one of its conditions holds. Whether the claim is accepted is still to be
- * decided.
- */
+/** A claim that the task is complete: a condition of it holds. Whether to accept the claim is still undecided. */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;

@@ -7,8 +7,7 @@ import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
 /**
- * What was found out about a claim (the statement that the task is complete). Each part is absent until a gate (a
- * condition for accepting the claim) asks for it.
+ * What is known about a claim of completion. A part is absent until a gate (a condition for accepting it) asks for it.
  */
 export interface Examination {
   readonly deciders?: DecidersSeen;
@@ -79,9 +78,7 @@ export type JudgeTrouble =
   | { readonly kind: 'outage' }
   | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
-/**
- * A file that a check rewrote, although the check compares the work with it, such as a snapshot of the expected output.
- */
+/** A file that a check rewrote although it compares the work with it, such as a snapshot of expected output. */
 export interface RewrittenFile {
   /** Relative to the root of the work tree. */
   readonly path: string;

@@ -32,10 +32,7 @@ export function checksOfProof({ checks }: Pick<ProofFacts, 'checks'>): readonly 
   );
 }
 
-/**
- * Presents the checks of a proof as if they had run before the first iteration, so that the same known failures are
- * excused again.
- */
+/** Presents the checks of a proof as results from a task's start, so that the same known failures are excused. */
 export function knownFailuresOf({ checks }: Pick<ProofFacts, 'checks'>): readonly CheckAtStart[] {
   return checks.map(({ name, command, exit_code: exitCode, tests, ...check }) => ({
     ...{ name, command, exitCode, tests, failed: check.known_failures },

@@ -10,10 +10,7 @@ const INSTRUCTING: ReadonlySet<string> = new Set(
 /** Matches `.env` files. Some agents load them from their folder, and they can set another service or system prompt. */
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 
-/**
- * Whether a path is, or lies in, a file or folder that instructs an agent, or is a `.env` file. Ignores case, as some
- * file systems do.
- */
+/** Whether a path is or lies in a file or folder that instructs an agent, or is a `.env` file. Ignores case. */
 export function isInstructing(path: string): boolean {
   return path.split('/').some((part) => {
     const name = part.toLowerCase();

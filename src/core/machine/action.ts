@@ -31,10 +31,7 @@ export type Question =
   | {
       readonly kind: 'verify';
       readonly check: Check;
-      /**
-       * Whether the check judges a claim (the agent's statement that the task is complete). If so, the check runs even
-       * if its result on the same tree is known.
-       */
+      /** Whether the check judges a claim of completion. If so, it runs even if its result on this tree is known. */
       readonly forClaim: boolean;
     }
   | ({ readonly kind: 'examine' } & ExamRequest)

@@ -30,8 +30,7 @@ import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
 /**
- * Returns the event with the usage of this attempt only, since some agents report just the total of their whole
- * session. The state stores that total.
+ * Returns the event with this attempt's usage only. Some agents report a total of their session; the state keeps it.
  */
 export function withOwnUsage(
   state: LoopState,
@@ -65,8 +64,7 @@ export function withMetInSandbox(
     state: {
       ...state,
       task: { ...state.task, sandbox },
-      // While the agent works, its refused hosts go into the next prompt; it is not told about hosts refused to a
-      // check.
+      // Only hosts that were refused to the agent itself go into the next prompt, not those refused to a check.
       ...(state.step.kind === 'working' ? { refusedHosts: met.refused } : {}),
     },
     actions: [
@@ -194,8 +192,7 @@ function withFacts(
 }
 
 /**
- * Returns the session to resume: that of this attempt if the model worked in it, since another may be broken; otherwise
- * the earlier one. Null after an error that ends the session.
+ * Returns the session to resume: this attempt's if the model worked in it, else the earlier one; null if it has ended.
  */
 function sessionAfter(
   { session_id: before }: TaskState,

@@ -22,10 +22,7 @@ export function apply({ state, announced = [], decision }: Decided, moment: Mome
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
-/**
- * Returns the end that replaces a start or a wait, if a stop or a pause was requested or, before a start, the task's
- * time is over; otherwise null.
- */
+/** Returns the end that replaces a start or a wait after a stop or pause, or a start after the time limit; or null. */
 function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
   const isStart = kind === 'start';
   // The repeated wait of a resumed task is not replaced: a stop or pause request cuts that wait short anyway.
@@ -36,10 +33,7 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
   return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
 }
 
-/**
- * Returns a decision that is carried out instead: an end, or a step that must come before a start and then leads to it.
- * Returns null if `decision` itself is carried out.
- */
+/** Returns what is carried out instead: an end, or a step that must come before a start; null if nothing is. */
 function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
   const ended = endInstead(state, decision, at);
   if (ended !== null) return ended;

@@ -22,8 +22,7 @@ import { answerOf } from './record-iteration.ts';
  */
 
 /**
- * Asks the agent whether it is done. Returns null if there is no doubt, if the question is turned off or not possible,
- * or if a reply could not help.
+ * Asks the agent whether it is done. Returns null if that is not in doubt, or the question is impossible or useless.
  */
 export function askBack(state: LoopState, answer: CountedAnswer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;

@@ -57,8 +57,7 @@ export function examined(
 
 /** Stores the results of the checks before the first iteration, and starts that iteration. */
 function measured(state: LoopState, results: readonly CheckResult[]): Decided {
-  // A stop may have cut off a check, so no result is stored. The stop ends the task instead of this start, and all
-  // checks run again when the task is resumed.
+  // The stop may have cut off a check, so no result is stored: a resume runs all checks again.
   if (state.stopRequested !== null) return { state, decision: { kind: 'start', prompt: 'next' } };
   const failed = redChecks(results).map(({ name, command, failed: tests }) => ({
     ...{ name, command },

@@ -36,8 +36,7 @@ function endingOf(
 }
 
 /**
- * Returns the error of a failed task, or the error of the last iteration if the task stalled without progress or with
- * the same error again. Empty if there is no such error.
+ * Returns the error of a failed task, or that of the last iteration if no progress or the same error stalled the task.
  */
 function failureBehind(
   status: EndedStatus,

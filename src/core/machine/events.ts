@@ -69,14 +69,9 @@ export interface AgentChanged {
   readonly iteration: number;
   readonly from: string;
   readonly to: string;
-  /**
-   * Why `from` stopped; `free-again` if nothing is wrong with it, but `to`, which is earlier in the list, is free
-   * again.
-   */
+  /** Why `from` stopped; `free-again` if only `to`, which is earlier in the list, has become free again. */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
-  /**
-   * The ISO instant before which `from` is not started again; null if it may be, or is skipped for the rest of the run.
-   */
+  /** The ISO instant before which `from` is not started again; null if it may be, or not in this run at all. */
   readonly until: string | null;
   /** What `from` reported, in one line; null if nothing is wrong with it. */
   readonly error: string | null;
@@ -251,8 +246,7 @@ export type EndingBody =
   | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
   /**
-   * `error`: the error of the last iteration, in the agent's words; null if that iteration did not fail, or if the task
-   * stalled for another reason than no progress or a repeated error.
+   * `error`: that of the last iteration, if it failed and the task stalled by no progress or the same error; or null.
    */
   | ({ readonly event: 'task_stalled'; readonly error: string | null } & EndingFields)
   | ({

@@ -240,8 +240,8 @@ export function followed(
 }
 
 /**
- * Ends a task that gets nowhere: two claims blocked for the same reason, too many claims rejected by the judge, two
- * iterations cut for the same sign, no progress, or a repeated error. Otherwise returns null.
+ * Ends a task that gets nowhere: claims blocked or iterations cut again and again, no progress, or the same error.
+ * Otherwise returns null.
  */
 function endStalled(
   { streaks, task, judging }: LoopState,

@@ -45,9 +45,7 @@ export interface LoopState {
   readonly work?: WorkSeen;
   /** The files that checks of claims rewrote and that still have the rewritten content; absent if there are none. */
   readonly rewritten?: readonly RewrittenFile[];
-  /**
-   * What proves the claim (the statement that the task is complete) with which the task was completed; absent before.
-   */
+  /** What proves the claim (statement of completion) that completed the task; absent before a claim is accepted. */
   readonly proof?: ClaimProof;
   /** What the judge has said; absent before it is asked. */
   readonly judging?: Judging;
@@ -107,9 +105,7 @@ export type Step =
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
   | ({ readonly kind: 'following' } & Judgement)
-  /**
-   * A person is asked. `task.approval` is the request; its `there_before` is null until the request's file is written.
-   */
+  /** A person is asked. `task.approval` is the request; its `there_before` is null until its file is written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
@@ -189,8 +185,7 @@ export interface Streaks {
   /** Iterations in which a signal was stated. */
   readonly signals: number;
   /**
-   * Iterations whose changes are uncommitted, counted from the first that could not be committed. The next commit
-   * contains all these changes.
+   * Iterations since the first one whose changes could not be committed, inclusive. The next commit has all changes.
    */
   readonly uncommitted?: number;
 }

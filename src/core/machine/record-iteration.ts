@@ -154,20 +154,14 @@ function cutsAfter({ cuts, cutBy }: Streaks, outcome: Outcome): Pick<Streaks, 'c
   return { cuts: sign === cutBy ? cuts + 1 : 1, cutBy: sign };
 }
 
-/**
- * Returns the names of the findings or the gate that blocked a claim, if more work of the agent is unlikely to remove
- * them; otherwise none.
- */
+/** Returns the names of the findings (or the gate) that blocked a claim, if the agent can hardly remove them. */
 function unprovenBecauseOf(held: Blocker | null): readonly string[] {
   if (held === null) return [];
   if ('findings' in held) return [...new Set(held.findings.map(({ finding }) => finding))];
   return isWithoutCheckout(held) ? [held.gate] : [];
 }
 
-/**
- * Stores a script's progress report. If it reports more steps than before, this counts as progress of the running
- * iteration.
- */
+/** Stores a script's progress report. More steps than before count as progress of the running iteration. */
 export function withReport(state: LoopState, report: ProgressReport): LoopState {
   return {
     ...state,

@@ -174,10 +174,7 @@ function continued(
   return { state, decision: repeated(state, moment) };
 }
 
-/**
- * Decides to check a claim again from the beginning (with its checks, or with a look at the work folder if it has
- * none), since the files may have changed.
- */
+/** Decides to repeat all checks of a claim (or the look at the work folder), since the files may have changed. */
 function claimAgain({ answer, sightings }: UndecidedClaim, { verify }: Policy): Decision {
   return verify.length === 0
     ? { kind: 'looking', answer }
@@ -201,10 +198,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }
 
-/**
- * Whether a wait still applies. With several agents, a usage limit or an outage is no reason to wait: `takeShift`
- * decides which agents are still held.
- */
+/** Whether a wait still applies. For a usage limit or an outage of one of several agents, `takeShift` decides that. */
 function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
   if (kind === 'delay' || agent === null) return true;
   const isHeld = kind === 'usage-limit' || kind === 'outage';

@@ -10,10 +10,7 @@ import type { TaskState } from '../task/task-state.ts';
 
 /** The facts that a policy needs besides the settings. */
 interface PolicyFacts {
-  /**
-   * The path of the task's own file in the agent's work folder, or null. It is watched unless `--watch-file` names
-   * another file.
-   */
+  /** The path of the task's own file in the work folder, or null. It is watched if `--watch-file` names no other. */
   readonly fileInWork: string | null;
   readonly doneFolder: string;
   /** What a person has to approve before the first iteration; null for nothing. */

@@ -1,7 +1,4 @@
-/**
- * How long a worker's claim (its right to run a task alone) lasts without a beat (a sign of life), in ms. It is the
- * default of `ralph fleet init --lease`.
- */
+/** How long a worker's claim (its right to run a task) lasts by default without a beat (a sign of life), in ms. */
 export const DEFAULT_LEASE_MS = 2 * 60_000;
 
 /** An agent is only started if the last beat is younger than this share of the lease. */

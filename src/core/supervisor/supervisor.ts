@@ -52,10 +52,7 @@ export interface SignLimits {
   readonly moneyUsd: number | null;
 }
 
-/**
- * How many calls and sub-agents are remembered. Agents stay far below these numbers; a forgotten one counts as new if
- * it comes again.
- */
+/** How many calls and sub-agents are remembered, far more than agents need. A forgotten one counts as new later. */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;
@@ -181,8 +178,8 @@ export function createSupervisor(limits: SignLimits) {
 
   return {
     /**
-     * Returns the sign that this deed makes worth a report (`told`) or the end of the agent (`cut`); otherwise null.
-     * After a `cut` it always returns null.
+     * Returns the sign that now has to be reported (`told`) or ends the agent (`cut`); otherwise, or after a `cut`,
+     * null.
      */
     observe: (deed: AgentDeed): SignFound | null => {
       if (isCut) return null;

@@ -29,10 +29,7 @@ export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): n
   return clockGapMs(since, at, tookMs) + heldUpMs;
 }
 
-/**
- * If the event ends an action, moves the task's time limit by the time since the last event in which no work was
- * possible.
- */
+/** Moves the task's time limit by the time since the last event in which no work was possible, if that is known. */
 export function withoutStandstill(
   task: TaskState,
   event: Timing | { readonly at: string },
@@ -59,9 +56,8 @@ export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
 }
 
 /**
- * Returns the instant until which the dead driver of a task worked: its last heartbeat, or the agent's last output at
- * `heardAt` if that was later. At most one heartbeat interval is added: if the next heartbeat never came, the machine
- * slept.
+ * Returns the instant until which the dead driver of a task worked: its last heartbeat, or the agent's later output at
+ * `heardAt`, at most one heartbeat interval after it. If the next heartbeat never came, the machine slept.
  */
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);

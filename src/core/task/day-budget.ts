@@ -74,10 +74,7 @@ export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpendi
   }
 }
 
-/**
- * Counts what the open iteration has cost so far. If it began before the counting, its cost until now is unknown and
- * left out.
- */
+/** Counts what the open iteration has cost so far. Its cost before the counting began is unknown and left out. */
 function withUsed(spending: TaskSpending, usedUsd: number): TaskSpending {
   const beforeUsd = spending.beforeUsd ?? usedUsd;
   return { ...spending, beforeUsd, openUsd: Math.max(0, usedUsd - beforeUsd) };

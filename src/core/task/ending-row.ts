@@ -20,14 +20,11 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   /** Set if ralph does not propose `ralph resume` after this ending. */
   readonly isFinal?: true;
   readonly verdict: Verdict;
-  /**
-   * Set if a pass over the vault (a run of all its task files) resumes the task, since the cause can go away without a
-   * change of settings.
-   */
+  /** Set if a pass over the vault (a run of all task files) resumes the task, since the cause may go away by itself. */
   readonly isPassing?: true;
   /**
-   * What `--resume-if-open` does with the task. It refuses where each new run would get a full budget again, since a
-   * person should decide about that.
+   * What `--resume-if-open` does. It is refused where each new run would get a full budget, which a person should
+   * decide.
    */
   readonly ifOpen: 'continues' | 'begins a new run' | 'is refused';
 }

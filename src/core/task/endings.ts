@@ -258,10 +258,7 @@ type WithReasons<R extends EndingRowOf> = R & {
 
 export type EndedStatus = keyof typeof ENDINGS;
 
-/**
- * The status in which a task ended, and one of its reasons. A program that uses the library may give a completed task
- * any reason.
- */
+/** The status in which a task ended, and its reason. Through the library, a completed task may have any reason. */
 export type StatusAndReason = {
   readonly [S in EndedStatus]: {
     readonly status: S;

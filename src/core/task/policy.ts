@@ -75,9 +75,7 @@ export function hasSeveralAgents({ agents }: Policy): boolean {
   return agents.length > 1;
 }
 
-/**
- * Returns the agent whose turn it is as a field of records and events; an empty object if the task has only one agent.
- */
+/** Returns the agent whose turn it is as a field of records and events; no field if the task has only one agent. */
 export function agentNamed(policy: Policy): { readonly agent?: AgentName } {
   return hasSeveralAgents(policy) ? { agent: policy.agent } : {};
 }

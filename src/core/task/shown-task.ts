@@ -39,10 +39,7 @@ export interface ShownTask {
   readonly logDir: string;
   /** Whether the task is in the history; otherwise it is open. */
   readonly archived: boolean;
-  /**
-   * Whether the state file has this user's seal (a keyed checksum), which shows that ralph wrote it; false if that is
-   * unknown.
-   */
+  /** Whether the state file has this user's seal (a keyed checksum that ralph wrote); false if that is unknown. */
   readonly isOwn: boolean;
 }
 
@@ -127,9 +124,7 @@ export function isLive(state: ShownState): boolean {
   return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
 }
 
-/**
- * Sorts running and waiting tasks first, then the other open ones, then those in the history; each group newest first.
- */
+/** Sorts running and waiting tasks first, then other open ones, then those in the history; the newest of each first. */
 export function inShownOrder<T extends ShownTask>(tasks: readonly T[]): readonly T[] {
   const rank = (task: ShownTask): number => (isLive(task.state) ? 0 : task.archived ? 2 : 1);
   const newest = (task: ShownTask): string => task.finishedAt ?? task.startedAt ?? '';

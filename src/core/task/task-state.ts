@@ -196,10 +196,7 @@ export interface TaskState {
   readonly finished_at: string | null;
   readonly timeout_at: string;
   readonly exit_reason: string | null;
-  /**
-   * The flags with which ralph would accept what ended the task; absent if there are none, or if the task has not
-   * ended.
-   */
+  /** The flags with which ralph would accept what ended the task; absent if there are none or it has not ended. */
   readonly accepting?: readonly string[];
   readonly evidence: Evidence | null;
   readonly iterations: readonly IterationRecord[];
@@ -266,10 +263,7 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
-/**
- * Whether a task has ended without an announcement. Always false for a completed task, which keeps no driver: see
- * `isUntold`.
- */
+/** Whether an ended task is not announced. False for a completed task, which keeps no driver: see `isUntold`. */
 export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }

@@ -45,9 +45,7 @@ function redAtStart({ checks, checksAtStart, examination }: View): readonly Chec
   );
 }
 
-/**
- * Whether the tests that failed at the start pass now. Other tests may fail if every failed test is known by its name.
- */
+/** Whether the tests that failed at the start pass now. Others may fail if each failed test is known by its name. */
 function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   if (redChecks([result]).length === 0) return true;
   const [failed, red] = [result.failed ?? [], start.failed ?? []];
@@ -56,10 +54,7 @@ function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   return isKnown && ranAll && failed.every((name) => !red.includes(name));
 }
 
-/**
- * Whether the name of a failed test is that of its file. Then the file could not be loaded, and all its tests count as
- * failed.
- */
+/** Whether a failed test is named like a file. Then the file could not be loaded, and all its tests failed. */
 export function isNamedByFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
   // These signs occur in names of single tests. unittest writes `test_adds (test_calc.T.test_adds)`.

@@ -93,10 +93,7 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   return Math.max(1, known);
 }
 
-/**
- * Returns the checks that fail in the old exam or run fewer tests there than at the start, except those that had
- * nothing to judge at the start.
- */
+/** Returns the checks that fail or run fewer tests in the old exam, except those without anything to judge then. */
 function notClearedBy(
   exam: Extract<Rerun, { kind: 'ran' }>,
   view: ExamView,
@@ -206,8 +203,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // A list marks the item as done after the claim. So an item needs a change: commands that the agent ran do not count
-  // as work.
+  // A list ticks the item after the claim. So the item needs a change: commands that the agent ran are no work.
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }
@@ -255,10 +251,7 @@ function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): s
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }
 
-/**
- * Finds checks that failed before on the same tree. These findings block no claim: the cause may have been outside the
- * tree.
- */
+/** Finds checks that failed before on the same tree. This blocks no claim: the cause may lie outside the tree. */
 function unsteady({ checks }: FindingsView): readonly ClaimFinding[] {
   return checks.flatMap(({ name, failedIn, verdict }) =>
     failedIn === undefined || verdict === 'failed'

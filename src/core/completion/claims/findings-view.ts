@@ -11,10 +11,7 @@ export interface ClaimFinding {
   readonly found: Finding;
   /** Whether the finding blocks the claim, so that the task goes on. */
   readonly held: boolean;
-  /**
-   * Whether the finding makes the claim unproven. Some do not if the checks also pass with the deciding files of the
-   * start.
-   */
+  /** Whether the claim is unproven because of the finding. A passed run with the files of the start can prevent it. */
   readonly isOpen: boolean;
 }
 

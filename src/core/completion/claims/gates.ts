@@ -21,10 +21,7 @@ import {
 import type { ClaimProof } from './claim-proof.ts';
 import type { FindingsView } from './findings-view.ts';
 
-/**
- * What a gate (a condition for accepting a claim of completion) knows about a claim. Each gate lets the claim pass or
- * blocks it.
- */
+/** What a gate (a condition for accepting a claim of completion) knows. It lets the claim pass or blocks it. */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
@@ -166,8 +163,7 @@ function findingsView(view: ClaimView): FindingsView | null {
 }
 
 /**
- * Whether findings had been looked for when this gate blocked the claim. This is so for findings themselves, and for
- * the three gates after them.
+ * Whether findings had been looked for before this gate blocked the claim: only the gate of findings and later ones.
  */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
@@ -223,9 +219,8 @@ export function isWithoutCheckout(held: Blocker): boolean {
 }
 
 /**
- * Blocks a claim if the judge, a second agent, rejects it. Without a verdict the claim is undecided; if the `proof`
- * setting is `tell`, it passes unless the judge was stopped. The judge is asked last, so it costs nothing while checks
- * fail.
+ * Blocks a claim if the judge, a second agent, rejects it. Without a verdict, the claim passes only under `proof:
+ * tell`. The judge is asked after the checks, so it costs nothing while they fail, and it cannot overrule them.
  */
 function secondAgent(view: ClaimView): GateAnswer {
   const { examination, policy } = view;
