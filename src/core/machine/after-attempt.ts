@@ -140,7 +140,7 @@ function verdictOn(
     : verdict;
 }
 
-/** Notes which tool servers the agent lacks, and announces each of them once. */
+/** Notes which tool servers (MCP) the agent could not use, and announces each of them once per run. */
 export function withLostServers(
   state: LoopState,
   { facts: { lostServers = [] } }: EventOf<'attempt-ended'>,
@@ -192,7 +192,7 @@ function withFacts(
 }
 
 /**
- * Returns the session to resume: this attempt's if the model worked in it, else the earlier one; null if it has ended.
+ * Returns the session to resume: this attempt's if the model worked in it, else the earlier; null if an error ended it.
  */
 function sessionAfter(
   { session_id: before }: TaskState,

@@ -33,7 +33,7 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
   return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
 }
 
-/** Returns what is carried out instead: an end, or a step that must come before a start; null if nothing is. */
+/** Returns what is carried out instead of `decision`: an end, or a step that must come before a start; or null. */
 function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
   const ended = endInstead(state, decision, at);
   if (ended !== null) return ended;

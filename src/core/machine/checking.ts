@@ -11,7 +11,7 @@ import type { EventOf } from './loop-event.ts';
 import type { LoopState, Step } from './loop-state.ts';
 
 /*
- * The checks of a claim run one after the other. Once they have passed, the claim is examined further, last of all by
+ * The checks of a claim of completion run one after the other. Once they have passed, it is examined further, last by
  * the judge. `judge.ts` decides what follows.
  */
 

@@ -147,7 +147,7 @@ export function endUndecided({ stopRequested }: LoopState, { verdict, trouble }:
   }
 }
 
-/** Ends a task whose judge cannot be started, before any work is paid for. */
+/** Ends a task whose judge (the agent that judges its work) cannot be started, before any work is paid for. */
 export function endWithoutJudge(why: string, { judge }: Policy): End {
   const named = judge === null ? {} : { judge: judge.agent };
   return end('failed', 'failed:agent-not-found', { error: why, ...named });

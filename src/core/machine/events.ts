@@ -69,7 +69,7 @@ export interface AgentChanged {
   readonly iteration: number;
   readonly from: string;
   readonly to: string;
-  /** Why `from` stopped; `free-again` if only `to`, which is earlier in the list, has become free again. */
+  /** Why `from` stopped; `free-again` if nothing is wrong with it, but the preferred `to` is free again. */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
   /** The ISO instant before which `from` is not started again; null if it may be, or not in this run at all. */
   readonly until: string | null;
@@ -245,9 +245,7 @@ export type EventBody =
 export type EndingBody =
   | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
-  /**
-   * `error`: that of the last iteration, if it failed and the task stalled by no progress or the same error; or null.
-   */
+  /** `error`: the last iteration's, if it failed and no progress or the same error stalled the task; else null. */
   | ({ readonly event: 'task_stalled'; readonly error: string | null } & EndingFields)
   | ({
       readonly event: 'max_iterations_reached';

@@ -52,7 +52,7 @@ export interface SignLimits {
   readonly moneyUsd: number | null;
 }
 
-/** How many calls and sub-agents are remembered, far more than agents need. A forgotten one counts as new later. */
+/** How many calls and sub-agents are remembered. Agents hardly reach these numbers; a forgotten one counts as new. */
 const REMEMBERED_CALLS = 1_000;
 const REMEMBERED_SUB_AGENTS = 100;
 const REMEMBERED_STARTS = 1_000;

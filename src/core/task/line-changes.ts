@@ -4,5 +4,5 @@ export interface LineChanges {
   readonly removed: number;
 }
 
-/** The line changes of a task's iterations, by number; an iteration is missing if they are unknown. */
+/** The line changes of a task's iterations, by the iteration's number; one is missing if its changes are unknown. */
 export type LinesByIteration = Readonly<Record<number, LineChanges>>;

@@ -23,7 +23,7 @@ export const claude: Agent = installedAgent({
     instructedBy: ['CLAUDE.md', 'CLAUDE.local.md', '.claude', '.mcp.json'],
     args: [
       ...['--tools', 'Read,Grep,Glob', '--permission-mode', 'dontAsk'],
-      // The judged agent could have written the hooks, MCP servers and instructions in the tree: not loaded.
+      // The judged agent could have written the hooks, MCP servers and instructions in the tree, so none is loaded.
       ...['--setting-sources', 'user', '--strict-mcp-config'],
     ],
     schema: { flag: '--json-schema', as: 'text' },

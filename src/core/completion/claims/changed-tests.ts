@@ -54,7 +54,7 @@ function turnedGreen(result: CheckResult, start: CheckResult): boolean {
   return isKnown && ranAll && failed.every((name) => !red.includes(name));
 }
 
-/** Whether a failed test is named like a file. Then the file could not be loaded, and all its tests failed. */
+/** Whether a failed test has a file's name. Then the file could not be loaded, and all its tests count as failed. */
 export function isNamedByFile(name: string): boolean {
   const file = name.replace(/ \[.*\]$/, '');
   // These signs occur in names of single tests. unittest writes `test_adds (test_calc.T.test_adds)`.

@@ -11,7 +11,7 @@ export interface ClaimFinding {
   readonly found: Finding;
   /** Whether the finding blocks the claim, so that the task goes on. */
   readonly held: boolean;
-  /** Whether the claim is unproven because of the finding. A passed run with the files of the start can prevent it. */
+  /** Whether the finding makes the claim unproven. A passed run of the checks with their old files can prevent this. */
   readonly isOpen: boolean;
 }
 

@@ -219,8 +219,8 @@ export function isWithoutCheckout(held: Blocker): boolean {
 }
 
 /**
- * Blocks a claim if the judge, a second agent, rejects it. Without a verdict, the claim passes only under `proof:
- * tell`. The judge is asked after the checks, so it costs nothing while they fail, and it cannot overrule them.
+ * Blocks a claim if the judge, a second agent, rejects it. Without a verdict, the claim passes only if `proof` is
+ * `tell` and the judge was not stopped. The judge is asked after the checks, so it costs nothing while they fail.
  */
 function secondAgent(view: ClaimView): GateAnswer {
   const { examination, policy } = view;

@@ -27,7 +27,7 @@ export interface Condition {
   readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Whether the condition judges the agent's words. Its claim then needs an ended attempt without refused tools. */
+  /** Whether the condition judges the agent's words. If so, its claim needs a good end and no refused tools. */
   readonly byWords: boolean;
   /** Whether checking the condition searches the work tree. If so, the state is saved before that. */
   readonly isSlow?: true;
