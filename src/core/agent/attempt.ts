@@ -130,8 +130,8 @@ export interface LeftOutCounts {
 }
 
 /**
- * What a hook of the user did to an attempt: it `blocked` the prompt, or it `held` the agent, which then could not
- * end after its last message. `said` is the hook's own message.
+ * What a hook of the user did to an attempt: it `blocked` the prompt, or it `held` the agent (kept it from ending after
+ * its last message). `said` is the hook's own message.
  */
 export interface HookFacts {
   readonly did: 'blocked' | 'held';
@@ -185,7 +185,7 @@ export interface ReaderFacts {
   /** Number of sub-agents that the system stopped before they finished. */
   readonly stoppedSubAgents: number;
   readonly sessionId: string | null;
-  /** Absent if no hook blocked the prompt or held the agent. */
+  /** What a hook did to the attempt; absent if no hook blocked the prompt or kept the agent from ending. */
   readonly hook?: HookFacts;
   /** Absent if all MCP servers started. */
   readonly lostServers?: readonly LostServer[];

@@ -37,7 +37,7 @@ export interface ToJudge {
   readonly checks: readonly JudgedCheck[];
   /** The changed files that are tests, or on which the results of the checks depend in another way. */
   readonly changed: readonly string[];
-  /** The last verdict, which still holds if the tree is the same; null if there is none. */
+  /** The judge's last verdict, which still applies if the tree is the same; null if there is none. */
   readonly known: KnownVerdict | null;
   /** ISO instant at which the time limit of the whole task is reached. */
   readonly taskDeadlineAt: string;

@@ -46,7 +46,7 @@ export type PromiseVerdict =
       readonly kind: 'near-miss';
       readonly line: string;
       readonly why: NearMissReason;
-      /** The message of a hook that held the agent; absent if no hook did. */
+      /** The message of a hook that kept the agent from ending; absent if no hook did. */
       readonly said?: string;
     }
   /** The promise does not appear, except in echoes of what ralph itself wrote. */

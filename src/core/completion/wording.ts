@@ -47,7 +47,7 @@ export function isOnWriting(text: string): boolean {
   return WRITES.test(text) || WRITES_INSIDE.test(text);
 }
 
-/** Words that lead to an object: `I finish with`, `blocked; no`. The words that ask for writing do so, too. */
+/** Words that lead to an object: `I finish with`, `blocked; no`. The words in `WRITES` do so, too. */
 const LEADS = anyWord('with|to|for|no|then', 'mit|danach', 'par|puis', 'con');
 const TAKES_IT = new RegExp(
   `(?:${WRITES.source}|${LEADS.source}|${WRITES_INSIDE.source}|写|然后是)\\s*$`,

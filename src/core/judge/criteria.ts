@@ -1,4 +1,4 @@
-/** A condition that has to hold in the work tree for which an agent claims that the task is complete. */
+/** A condition that the work tree has to meet if a claim that the task is complete is to be accepted. */
 export interface Criterion {
   /** `c1`, `c2`, … in order. */
   readonly id: string;

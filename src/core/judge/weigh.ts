@@ -23,7 +23,7 @@ const EVIDENCE_CHARS = 1_000;
 
 /**
  * Looks up the places that the judge cites for each criterion. A `met` or `not-met` without an existing place becomes
- * `unclear`, since without evidence it should neither hold a claim nor let it pass.
+ * `unclear`, since a verdict without evidence should neither block a claim nor let it pass.
  */
 export function weigh(
   criteria: readonly CitedCriterion[],

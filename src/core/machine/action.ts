@@ -21,7 +21,7 @@ export type Question =
       readonly taskDeadlineAt: string;
       /** The session for the agent to resume; null starts a new one. */
       readonly resumeSession: string | null;
-      /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
+      /** What is left of the budget in US dollars, for an agent that can enforce a budget; null: no limit. */
       readonly budgetUsd: number | null;
       /** The limit of each warning sign (such as a repeated tool call, or too many tokens) in this attempt. */
       readonly limits: SignLimits;

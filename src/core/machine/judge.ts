@@ -198,7 +198,7 @@ function judgeClaims(
   return judged;
 }
 
-/** Returns the findings to report about a held claim; empty if a gate held it before ralph looked for findings. */
+/** Returns the findings to report about a blocked claim; empty if a gate blocked it before findings were looked for. */
 function findingsOf(held: Blocker, view: FindingsView): readonly FindingProof[] {
   if (held.gate === 'stopped-subagents') {
     return held.findings.map((found) => findingProof({ found, held: true }));

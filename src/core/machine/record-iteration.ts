@@ -95,7 +95,7 @@ export function record(
     completed: judged.kind === 'passed',
     files_changed: git?.filesChanged ?? null,
   });
-  // The claim is now decided, and the next prompt names the refused hosts, so the state drops both.
+  // The claim is now decided, and the next prompt names the refused hosts, so the state needs neither any more.
   const { undecided: _, refusedHosts: _told, ...before } = state;
   const { judging } = state;
   return {

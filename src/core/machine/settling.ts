@@ -17,7 +17,7 @@ import type { CountedAnswer, Judgement, LoopState, Streaks, WayToSettle } from '
  *            ├─ --commit ───────────────────────────► committed ─┼─► --after, then what follows
  *            └─ neither ─────────────────────────────────────────┘
  *
- * If ralph dies in this step, the next run repeats it.
+ * If the ralph process dies in this step, the next run repeats the step.
  */
 
 /** Returns whether to commit or to revert the changes of an iteration; null for neither. */

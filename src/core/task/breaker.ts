@@ -80,7 +80,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/(["'`])(?:~|\.{0,2})\/[^"'`\n]*\1/g, '<path>'],
   [/(["'`])[A-Za-z]:\\[^"'`\n]*\1/g, '<path>'],
   [/\bfile:\/\/[^\s"'`<>()]+/g, '<path>'],
-  // The host says which service failed; the rest of a URL varies with the request.
+  // The host says which service failed; the part of a URL after it varies with the request.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/"'`<>()]+)[^\s"'`<>()]*/gi, '$1'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
   // Absolute paths, and paths that begin with `./`, `../` or `~/`.

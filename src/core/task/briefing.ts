@@ -100,7 +100,7 @@ function briefTask(
   since: string,
 ): BriefTask {
   const iterations = new Map<number, BriefIteration>();
-  // The journal may be gone, and the state has only the newest iterations, so both are read.
+  // The journal may be gone, and the state has only the newest iterations, so journal and state are read.
   for (const record of run.task?.iterations ?? []) {
     if (msBetween(since, endOf(record)) >= 0)
       iterations.set(record.number, { ...record, detail: '' });
