@@ -15,14 +15,14 @@ export function textsFromMap(map: object): readonly string[] | null {
   return texts.length === Object.keys(map).length ? texts : null;
 }
 
-/** Splits a text that names several agents, with commas between them, into one text for each. */
+/** Splits a text such as `claude=opus,codex=gpt-5` into one text for each agent. Keeps any other text whole. */
 export function textsIn(written: string): readonly string[] {
   return namedText(written) === null ? [written] : written.split(NEXT_AGENT);
 }
 
 const NEXT_AGENT = new RegExp(`,\\s*(?=(?:${AGENT_NAMES.join('|')})=)`);
 
-/** Returns the agent that a text is for and the rest of it; null if it names no agent. */
+/** Splits a text such as `codex=gpt-5` into the agent and the text after the `=`; null if it names no agent. */
 export function namedText(
   text: string,
 ): { readonly agent: AgentName; readonly text: string } | null {

@@ -1,15 +1,15 @@
-/** A shell command that has to exit 0 before a claim is accepted: one `--verify`. */
+/** A shell command that has to exit 0 before an agent's claim of completion is accepted: one `--verify`. */
 export interface Check {
   /** Its key under `checks` in a configuration, or the command itself if it has no key. */
   readonly name: string;
   readonly command: string;
-  /** Set if an item of a list named the check. It runs, but does not give the agent permission to run it. */
+  /** Set if an item of a list named the check. The check runs, but gives the agent no permission to run its command. */
   readonly ofItem?: true;
 }
 
 /**
- * Reads a command, a list of commands, names with a command each, or stored checks. Drops repeated checks; returns
- * null for anything else.
+ * Reads a command, a list of commands, a map from names to commands, or stored checks. Drops repeated checks.
+  * Returns null for any other value.
  */
 export function readChecks(written: unknown): readonly Check[] | null {
   const checks = checksIn(written);
@@ -40,7 +40,7 @@ function unnamed(command: string): Check {
   return { name: nameOf('', command), command };
 }
 
-/** Returns the name of a check on one line, since names stand in sentences. */
+/** Returns the name of a check, or else its command, on one line, since ralph's sentences contain names of checks. */
 function nameOf(name: string, command: string): string {
   return (name.trim() || command).replace(/\s+/g, ' ').trim();
 }

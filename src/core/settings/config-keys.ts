@@ -6,7 +6,7 @@ export interface ConfigKey {
   readonly unit: string;
 }
 
-/** Keys of other tools, and the settings that they stand for. */
+/** Keys that people know from other tools, and the settings that they set. */
 const FURTHER_KEYS: Readonly<Record<string, ConfigKey>> = {
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },

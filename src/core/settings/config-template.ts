@@ -48,7 +48,7 @@ export function configTemplate(agents: readonly AgentName[] | null = null): stri
   return text + TYPES_HEAD + Object.keys(TASK_TYPES).map(typeLines).join('');
 }
 
-/** Returns the default of a setting, or else the placeholder from the help. */
+/** Returns an example value for a setting: its default, `true` for a switch, or else the placeholder from the help. */
 function exampleOf(name: SettingName): string {
   const { type, argument = 'TEXT', default: fallback } = SETTINGS[name];
   if (fallback !== undefined) return fallback;

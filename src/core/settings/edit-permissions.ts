@@ -40,7 +40,7 @@ export function describeEdit(settings: EditSettings, agent: AgentName): string {
   return `${may}; no rule of ${agent} allows just '${left.join("' or '")}': add one with --allowed-tools`;
 }
 
-/** The flags of a resume that let an agent do what it was refused. */
+/** The flags of `ralph resume` that allow an agent the tool calls that it was refused. */
 export interface RefusedRemedy {
   readonly flags: readonly string[];
   /** Refused calls for which ralph knows no flag, so a person has to find the rule. */
@@ -53,7 +53,7 @@ const EDITS = /^(?:multi|notebook)?edit$|^write(?:_file)?$|^replace$/i;
 /**
  * Returns the flags of a resume that allow only these refused calls, such as `Bash: npm test`. A command that begins
  * like a check gets the rule of that check; any other command gets a rule for exactly itself. The flags replace those
- * of the task, so they repeat them.
+  * of the task, so they repeat the rules that the task already has.
  */
 export function remedyForRefused(
   refused: readonly string[],
@@ -123,7 +123,7 @@ function editRules(settings: EditSettings, agent: AgentName): EditRules {
   };
 }
 
-/** Splits a command line into its commands. A line with a command substitution stays whole. */
+/** Splits a command line into its commands. A line with a command substitution, or that cannot be read, stays whole. */
 function partsOf(line: string): readonly string[] {
   return /[$<>]\(|`/.test(line) ? [line] : (commandsIn(line) ?? [line]);
 }

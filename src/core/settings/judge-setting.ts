@@ -4,7 +4,7 @@ import { isGiven, type SourcedSettings } from './setting-source.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
-/** The agent that judges claims. */
+/** The agent that judges whether a task is complete, once the task's own agent claims so. */
 export interface Judge {
   readonly agent: AgentName;
   /** Null for the agent's own default. */
@@ -29,7 +29,10 @@ export function judgeOf({ judge, noJudge }: Pick<Settings, 'judge' | 'noJudge'>)
   return judge === null || noJudge ? null : readJudge(judge);
 }
 
-/** Returns the program that `--agent-bin` names for the judge; null if it names none. */
+/**
+ * Returns the program that `--agent-bin` names for the judge; null if it names none. A path without the name of an
+ * agent counts only if the judge's agent also works on the task.
+ */
 export function judgeBin(
   { agent }: Judge,
   texts: readonly string[],
@@ -39,7 +42,7 @@ export function judgeBin(
   return textFor(isWorker ? texts : texts.filter((text) => namedText(text) !== null), agent);
 }
 
-/** The settings that say how the judge works, so they are a mistake if there is no judge. */
+/** The settings that say how the judge works. Their flags are a mistake if there is no judge. */
 const OF_JUDGE = ['judgeCommand', 'criterion', 'criteria', 'judgeRounds'] as const;
 
 /** Returns the contradictions between the settings of the judge, one sentence each. */

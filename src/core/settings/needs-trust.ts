@@ -16,7 +16,7 @@ import {
   snakeCase,
 } from './settings.ts';
 
-/** A setting that counts only after a person trusted its configuration file, as it is written there. */
+/** A setting, as a configuration file has it, that counts only after a person has trusted the file. */
 export interface SettingNeedingTrust {
   readonly name: SettingName | VaultSettingName;
   /** Its key in the file, such as `on_end`. */
@@ -43,7 +43,7 @@ export function settingsNeedingTrust(
   return [...ofRun, ...ofVault];
 }
 
-/** Whether a value of a setting needs trust. Some values loosen no restriction; an invalid value might loosen one. */
+/** Whether a value needs trust. A value that loosens no restriction does not, but an invalid one does, to be safe. */
 function lifts(name: SettingName, written: unknown): boolean {
   const row = SETTINGS[name];
   if (typeof row.trust === 'boolean') return row.trust;
@@ -57,7 +57,7 @@ function lifts(name: SettingName, written: unknown): boolean {
 
 /**
  * Returns the settings in `powers` that a run takes from the configuration file, not from a flag or a
- * variable. Leaves out the settings that only `ralph watch` has, since it reports them itself.
+ * variable. Leaves out the settings that only `ralph watch` has, since that command reports them itself.
  */
 export function trustedSettingsInForce(
   powers: readonly SettingNeedingTrust[],

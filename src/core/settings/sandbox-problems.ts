@@ -21,7 +21,7 @@ export function sandboxProblems({ settings, sources }: SourcedSettings): readonl
       '--keep-background cannot be kept with --sandbox: everything in it ends with the agent.',
     );
   }
-  // With --no-sandbox, for example on a resume, the rules given before may stay.
+  // If a resume turns the sandbox off with --no-sandbox, the rules given before may stay.
   if (settings.sandbox !== true && sources.sandbox.kind !== 'flag') {
     for (const name of SANDBOX_RULES.filter((each) => sources[each].kind === 'flag')) {
       problems.push(`${sources[name].where} needs --sandbox, and it was not given.`);

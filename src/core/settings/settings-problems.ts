@@ -28,12 +28,12 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
   ];
 }
 
-/** Settings that say how checks are run, so they are a mistake if there are no checks. */
+/** Settings that say how checks are run. Their flags are a mistake if there are no checks. */
 const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures', 'verifyClean'] as const;
 
 function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
-  // The next two settings are harmless in a configuration for many tasks, but a mistake as a flag.
+  // Without what they need, these two settings are harmless in a configuration for many tasks, but a mistake as a flag.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
@@ -153,7 +153,10 @@ function editProblems({ settings, sources }: RequestedSettings): readonly string
   );
 }
 
-/** Finds settings that one agent does not take. For a list of agents, settings from every source have to fit all. */
+/**
+ * Finds settings that one agent does not take. With a single agent only flags count; with a list, every setting that
+ * a person gave has to fit all agents.
+ */
 function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const { takes } = AGENTS[agent];

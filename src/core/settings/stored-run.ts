@@ -6,7 +6,7 @@ import { type SettingName, settingNames, snakeCase } from './settings.ts';
 export interface StoredRun extends SourcedSettings {
   readonly taskType: string;
   readonly passthrough: readonly string[];
-  /** The folder ralph was started in. */
+  /** The folder in which the run was started. */
   readonly startDir: string;
 }
 

@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts';
 
-/** The limits of a task type and how strictly it judges claims, each as written on the command line. */
+/** The limits of a task type and how strictly claims of completion are checked, as written on the command line. */
 export type TaskTypeLimits = Readonly<
   Partial<
     Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout' | 'proof'>, string>
@@ -17,7 +17,7 @@ export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
   default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
 };
 
-/** Whether a task type contains the word "payment". ralph refuses it, since it never automates payments. */
+/** Whether a task type contains the word "payment" or "payments". Such a type is refused: ralph automates no payments. */
 export function isPayment(taskType: string): boolean {
   return taskType
     .toLowerCase()

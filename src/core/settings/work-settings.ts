@@ -53,8 +53,8 @@ type WorkSettingName = keyof typeof WORK_SETTINGS;
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
 /**
- * Settings that make sense for one task only. The items of a list have a task each, and begin on the branch on which
- * they land.
+ * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
+  * an item begins on the branch on which its work lands.
  */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],

@@ -13,7 +13,7 @@ export interface CommitFacts {
 
 /**
  * Returns the message of an iteration's commit. In a template `{summary}`, `{task}`, `{iteration}` and
- * `{outcome}` stand for the facts. The trailers are always added.
+ * `{outcome}` stand for the facts. The `Ralph-…` lines at the end are always added.
  */
 export function commitMessage(facts: CommitFacts, template: string | null): string {
   const values: Readonly<Record<string, string>> = {

@@ -42,16 +42,16 @@ export type LandingEnd =
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
-/** Why nothing has landed. Except for `half-moved`, nothing has changed. */
+/** Why nothing has landed. Only `half-moved` has changed files. "The branch" is the one on which the work would land. */
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   /** The branch lacks only files that do not land. */
   | { readonly kind: 'left-out'; readonly stays: Stays }
   /** The branch lacks only commits of the task that are on other branches. */
   | { readonly kind: 'elsewhere'; readonly elsewhere: Elsewhere }
-  /** The two branches have no commit in common, because the repository is a shallow clone. */
+  /** The task's branch has no commit in common with the branch, because the repository is a shallow clone. */
   | { readonly kind: 'shallow' }
-  /** The two branches have no commit in common, because the history of the task's branch was replaced. */
+  /** The task's branch has no commit in common with the branch, because the task's history was replaced. */
   | { readonly kind: 'unrelated' }
   /** Neither the task's branch nor its work tree has any of the task's work. */
   | { readonly kind: 'empty'; readonly branch: string }
@@ -118,7 +118,7 @@ export function landingChecks(
 /** The longest first line of a commit message. */
 const SUBJECT_CHARS = 72;
 
-/** The beginnings of the lines around a task file's text in a prompt. What precedes it is the same in all prompts. */
+/** How the lines around a task file's text in a prompt begin. The text above them is the same in all prompts. */
 const FILE_BEGINS = '===== BEGIN DATA: the task file';
 const FILE_ENDS = '===== END DATA';
 

@@ -1,6 +1,6 @@
 import { oneLine } from '../text/untrusted-text.ts';
 
-/** Why something is not in a snapshot, or only in part. `secret` is the exception: it is kept, with a warning. */
+/** Why a path is not in a snapshot, or only in part. The exception is `secret`: such a file is kept, with a warning. */
 export type LeftOutKind =
   | 'too-large'
   | 'unreadable'

@@ -11,7 +11,7 @@ export interface TreeToSettle {
   readonly again: boolean;
 }
 
-/** What is left undone in git when a task ends. Each field is null if nothing is. */
+/** What is still to be done in git when a task ends. A field is null if nothing of its kind is. */
 export interface LeftAtEnd {
   /** Work of the agent that is in no commit. */
   readonly uncommitted: Uncommitted | null;
@@ -26,7 +26,7 @@ export interface Uncommitted {
 
 /** The user's index lacks commits of the task, so git shows their changes as reverted. */
 export interface IndexBehind {
-  /** A clause for people that names the lock. */
+  /** Why the index is behind: a clause for people that names git's lock. */
   readonly why: string;
   /** The folder to which `paths` are relative. */
   readonly root: string;

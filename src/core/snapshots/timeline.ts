@@ -46,7 +46,7 @@ interface Gap extends TreePair {
 
 /** An undo or a redo that may not have been finished. */
 interface BegunUndo extends TreePair {
-  /** Whether the undo or redo that is to be done now is this one again. */
+  /** Whether the undo or redo to be done now is a repetition of this one. */
   readonly isSame: boolean;
 }
 
@@ -67,8 +67,8 @@ export interface UndoSpan {
 }
 
 /**
- * Returns what an undo of `iteration` and all later ones deals with. Null if there is no such iteration or the
- * snapshot before it is gone: `iterationsWithStart` lists the iterations that can be undone.
+ * Returns the trees for an undo of `iteration` and all later ones; null if there is no such iteration or the snapshot
+  * before it is gone. `iterationsWithStart` lists the iterations that can be undone.
  */
 export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null {
   const { snapshots } = timeline;
@@ -92,7 +92,7 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
   return { base, before: leftBy(base), after: left, ours: left, gaps, begun, isRedo: false };
 }
 
-/** Returns what an undo of iterations that changed nothing deals with; null if there is no snapshot. */
+/** Returns the trees for an undo of iterations that changed nothing; null if there is no snapshot. */
 export function emptySpan({ snapshots }: Timeline): UndoSpan | null {
   const base = snapshots.at(-1);
   if (base === undefined) return null;
@@ -137,7 +137,7 @@ function openUndos({ snapshots }: Timeline): readonly Undone[] {
     if (!isUndone(snapshot)) return [];
     const { base, isRedo } = snapshot.undone;
     if (isRedo) return stack.slice(1 + stack.findIndex(({ name }) => name === base));
-    // The same undo again continues the one before it, so it replaces that one.
+    // An undo that directly repeats the one before it continues that undo, so it replaces that undo here.
     const isSame = stack[0] !== undefined && stack[0] === snapshots[place - 1];
     return [snapshot, ...stack.slice(isSame && stack[0]?.undone.base === base ? 1 : 0)];
   }, []);
@@ -151,7 +151,7 @@ function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo
 
 /**
  * Returns the trees before and after the iterations from `first` to `last`; null if a snapshot that shows them is
- * gone. An iteration that changed nothing has no snapshot, so both trees are the same then.
+ * gone. Iterations that changed nothing have no snapshot; if all are such, both trees are the same.
  */
 export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
   const { snapshots } = timeline;
@@ -169,7 +169,7 @@ export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
   return { from: first.tree, to: leftBy(newest) };
 }
 
-/** Returns the index of the first snapshot after an iteration began. The one before it has the tree at that time. */
+/** Returns the index of the first snapshot taken after an iteration began; -1 if there is none. */
 function firstFrom({ snapshots }: Timeline, iteration: number): number {
   return snapshots.findIndex(
     ({ what }) =>
@@ -199,7 +199,7 @@ function workOf(what: SnapshotName): number {
   return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
 }
 
-/** Returns the tree that ralph left after a snapshot. An undo leaves another tree than its snapshot keeps. */
+/** Returns the tree that was left at a snapshot: its own tree, or for a snapshot before an undo, what the undo left. */
 export function leftBy({ tree, undone }: ListedSnapshot): string {
   return undone?.leftTree ?? tree;
 }

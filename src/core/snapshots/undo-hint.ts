@@ -1,7 +1,7 @@
 import { clip, disarm } from '../text/untrusted-text.ts';
 import { shownPath } from './shown-path.ts';
 
-/** What a person has undone or redone, as the agent is told. */
+/** What a person has undone or redone, to be told to the agent. */
 export interface TakenBack {
   /** The first iteration that was undone; null for a redo. */
   readonly iteration: number | null;
@@ -14,7 +14,7 @@ export interface TakenBack {
 const MOST_PATHS = 20;
 const PATH_CHARS = 200;
 
-/** Returns what the next prompt says. The agent chose the paths, so each is made harmless and kept on one line. */
+/** Describes an undo or a redo for the next prompt. The agent chose the paths, so each is made harmless and one line. */
 export function undoHint({ iteration, paths, hasMovedHead }: TakenBack): string {
   const what =
     iteration === null

@@ -21,7 +21,7 @@ export interface UndoQuestion {
   readonly begun: TreeDifference;
   /** Whether the previous undo may have been cut off. */
   readonly isCutOff: boolean;
-  /** Whether the previous undo was this same one, so its paths belong to this one, too. */
+  /** Whether this undo repeats the previous one, so the paths of the previous one belong to it, too. */
   readonly goesOn: boolean;
   /** Paths that something other than the agent changed between the undone iterations. */
   readonly changedBetween: ReadonlySet<string>;

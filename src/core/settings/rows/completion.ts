@@ -129,7 +129,7 @@ export const COMPLETION_ROWS = {
 } as const satisfies Readonly<Record<string, WrittenRow>>;
 
 type CompletionRow = (typeof COMPLETION_ROWS)[keyof typeof COMPLETION_ROWS];
-/** A kind of evidence in the state file: one for each completion condition. */
+/** What can show that a task is complete, as the state file names it: one kind of evidence for each condition. */
 export type EvidenceKind = Extract<CompletionRow, { readonly evidence: string }>['evidence'];
 
 export const EVIDENCE_KINDS: readonly EvidenceKind[] = Object.values(COMPLETION_ROWS).flatMap(

@@ -1,7 +1,7 @@
 import { AGENT_NAMES, AGENTS } from '../../agent/agents/agents.ts';
 import type { WrittenRow } from './setting-row.ts';
 
-/** Whether a second agent judges a claim, which agent that is, and by which criteria. */
+/** Whether a second agent judges the first one's claim of completion, which agent that is, and by which criteria. */
 export const JUDGE_ROWS = {
   judge: {
     argument: 'AGENT[:MODEL]',

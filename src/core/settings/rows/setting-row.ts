@@ -6,7 +6,7 @@ export type SettingKind =
   | { readonly kind: 'command'; readonly isSplit?: true }
   /** Several texts: the flag can be repeated. */
   | { readonly kind: 'texts'; readonly what?: string }
-  /** Shell commands that check a claim: the flag can be repeated, and a configuration may name them. */
+  /** Shell commands that check a claim of completion. The flag can be repeated; a configuration may give them names. */
   | { readonly kind: 'checks' }
   /** A whole number, at least `min`. */
   | { readonly kind: 'count'; readonly min: number }
@@ -25,7 +25,7 @@ export type SettingKind =
   | { readonly kind: 'agent-texts'; readonly ofPrograms?: true }
   | { readonly kind: 'switch' };
 
-/** How a setting is written and explained. */
+/** How a setting is written on the command line and in files, and how the help explains it. */
 export interface OwnRow {
   /** Other names of the flag. */
   readonly aliases?: readonly string[];
@@ -106,9 +106,9 @@ interface Rights {
     | 'changes'
     /** A resume may change it, and `+5` sets it to 5 more than the task has used. */
     | 'adds'
-    /** It belongs to the command and not to the task, so the stored value is never used. */
+    /** The setting belongs to the command and not to the task, so the stored value is never used. */
     | 'now'
-    /** It defines the task, so no resume can change it. */
+    /** The setting defines the task, so no resume can change it. */
     | 'fixed';
 }
 
@@ -128,7 +128,7 @@ interface OfOthers {
   readonly type:
     | Exclude<SettingKind, { readonly kind: 'command' | 'checks' | 'agent-texts' }>
     | { readonly kind: 'agent-texts'; readonly ofPrograms?: never };
-  /** Whose value is used when a pass (`ralph rescue` or `ralph watch`) works on a task of the vault. */
+  /** Whose value is used when a pass over the vault (by `ralph rescue` or `ralph watch`) works on one of its tasks. */
   readonly rescue: /** The task's own value. The value of the pass is for tasks that the pass starts. */
     | 'own'
     /** The task's own value, too. A person who takes the task over sees it, since it changes the repository. */
@@ -147,11 +147,11 @@ interface OfOthers {
 interface OfFleet {
   readonly fleet: /** Stored with the task among its settings. */
     | 'stored'
-    /** Stored, too. It names files of the work tree, and a path that leads out of the work tree is refused. */
+    /** Stored, too. The value names files of the work tree; a path that leads out of the work tree is refused. */
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted. With `--batch` it applies to all of them, unlike the settings of a line. */
+    /** It says how tasks are submitted. With `--batch` it applies to all tasks, unlike the settings of a single line. */
     | 'command'
     /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
     | { readonly not: string };
