@@ -3,7 +3,7 @@ import type { Runner, TestTally } from './test-tally.ts';
 const MAVEN_SUMMARY =
   /^(\[[A-Z]+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(?:, Flakes: \d+)?$/;
 
-/** The build failed before its tests or for another reason than them. The line comes after the numbers of the tests. */
+/** Match lines that report a failed build. They follow the numbers of the tests, and count only if no test failed. */
 const MAVEN_BROKEN =
   /^\[ERROR\] (?:Failed to execute goal|COMPILATION ERROR|The build could not read)/;
 const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;

@@ -1,4 +1,4 @@
-/** Matches folders of installed packages. Changes there are not compared; a check in a clean checkout avoids them. */
+/** Matches folders of installed packages. Changes in them are not looked for; checks in a clean checkout avoid them. */
 const INSTALLED = /(?:^|\/)(?:node_modules|\.venv|venv|site-packages|\.tox|\.nox)\//;
 
 /** Files that configure a runner, linter, type checker or task tool, as `*` patterns for the last part of the path. */

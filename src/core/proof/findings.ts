@@ -12,7 +12,7 @@ export type Finding =
       readonly ran: number | null;
       readonly ranAtStart: number | null;
     }
-  /** Test files were changed, and with those of the start, `checks` still fail as they did then. */
+  /** Test files were changed. With the test files as they were at the start, `checks` still fail as they did then. */
   | {
       readonly finding: 'changed-tests';
       readonly files: readonly ChangedTestFile[];
@@ -38,7 +38,7 @@ export type Finding =
       readonly checks: readonly string[];
       readonly files: readonly string[];
     }
-  /** A check passes on a tree on which it failed in `iteration`, where 0 means before the first iteration. */
+  /** A check passes on the very tree on which it failed in `iteration`; 0 means before the first iteration. */
   | { readonly finding: 'unsteady-check'; readonly check: string; readonly iteration: number }
   /** The checks already passed before the first iteration. `noTest`: no test file was touched. */
   | {
@@ -234,8 +234,8 @@ function counted(count: number, one: string, many: string): string {
 }
 
 /**
- * Compares the number of tests in a passing check with the number at the start. Returns null if as many or more ran,
- * or if neither number is known.
+ * Compares the number of tests in a passing check with the number at the start. Returns a finding if fewer tests ran,
+  * if none ran, or if only the number at the start is known; otherwise null.
  */
 export function fewerTests(
   check: string,

@@ -20,10 +20,10 @@ const FAILURES: readonly RegExp[] = [
   /^\s+\d+:\d+\s+error\s|^Found \d+ errors?\b/,
 ];
 
-/** A failed assertion is reported by a failed test, which is counted by its name. */
+/** Matches failures of tests, which do not belong here: failed tests are compared by their names. */
 const OF_A_TEST = /^AssertionError\b|^ERROR \S+::/;
 
-/** More lines are not kept; if there are more, it is unknown whether one of them is new. */
+/** If there are more lines than this, they are not compared: that alone counts as a new failure. */
 const MOST_LINES = 50;
 const LONGEST_LINE = 200;
 
@@ -74,7 +74,7 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
 const STOPPED =
   /^!+ \S.* !+$|^Test Suites: .*\b\d+ of \d+ total$|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
 
-/** Cargo prints the first for each failed target, and the second at the end, unless it stopped at the first failure. */
+/** Cargo prints the first line for each failed target, and the second one at the end, unless it stopped early. */
 const CARGO_TARGET = /^error: (?:doc)?test failed, to rerun pass/;
 const CARGO_TARGETS = /^error: (\d+) targets? failed:$/;
 

@@ -5,7 +5,7 @@ import type { TestCounts } from './test-tally.ts';
  * twice. A second run is recognized by its output, or, if it passes, by the words of the check.
  */
 
-/** If the output has more, nothing is recognized as a repetition. */
+/** If the output has more passes (runs of the suite) or lines, nothing is recognized as a repetition. */
 const MOST_PASSES = 100;
 const MOST_LINES = 20_000;
 const LONGEST_LINE = 200;
@@ -28,7 +28,7 @@ export class Passes {
     return Math.max(0, this.lines.length - 1);
   }
 
-  /** Whether the whole output is kept. If not, it does not matter to which pass a line belongs. */
+  /** Whether the whole output is kept. If not, no repetition is recognized, so the pass of a line does not matter. */
   private get isKnown(): boolean {
     return this.lines.length <= MOST_PASSES && this.kept <= MOST_LINES;
   }

@@ -1,4 +1,4 @@
-/** The possible values of shell variables, as far as the commands show. The variable of a loop has several. */
+/** The values that shell variables can have, as far as commands show. Only the variable of a loop has several. */
 export type Values = Map<string, readonly string[]>;
 
 /** A variable with more or longer values counts as unknown. */

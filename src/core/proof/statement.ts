@@ -8,7 +8,7 @@ import type { JudgeVerdict } from '../judge/verdict.ts';
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 
-/** The result of a check at the start and on the claim, in the JSON form. */
+/** The result of a check at the start and on the claimed tree (the one said to be complete), in the JSON form. */
 interface CheckOfStatement {
   readonly name: string;
   readonly command: string;
@@ -30,7 +30,7 @@ interface CheckOfStatement {
   readonly other_failures: readonly string[];
   /** SHA-256 of the check's output, in hex. */
   readonly output_sha256: string;
-  /** The path of the log with its output; null if there is none. */
+  /** The path of the log with the check's output; null if there is none. */
   readonly log: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface CheckProof extends CheckOfStatement {
   readonly hasPassed: boolean;
 }
 
-/** A finding against a claim, in the form in which the proof stores it. */
+/** A finding against the claim that the task is complete, in the form in which the proof stores it. */
 export interface FindingProof {
   /** The name of the finding, such as `bent-judge`. */
   readonly finding: string;

@@ -15,7 +15,7 @@ class TapDocument {
   private readonly failed: string[] = [];
   /** For each depth, how many tests had failed before the first test of that depth. */
   private readonly failedBefore: number[] = [];
-  /** The pass of the first test, since the end of the document is noticed only when the next thing begins. */
+  /** The pass (run of the suite) of the first test. The document's end is noticed too late, when another pass may run. */
   private pass = 0;
 
   /** Whether the document has begun, so that another test number 1 belongs to the next document. */
@@ -38,7 +38,7 @@ class TapDocument {
     }
   }
 
-  /** Notes that the remaining tests were skipped. */
+  /** Notes that the runner gave up, so the remaining tests were skipped. */
   bailOut(): void {
     this.unnamed += 1;
   }
@@ -71,7 +71,7 @@ export function tap(tally: TestTally): Runner {
   let open: string[] = [];
   let isInDetails = false;
   let isAfterFailure = false;
-  /** Whether `prove` prints the tests of the files, and its sums: failed tests, and files that failed without any. */
+  /** Whether `prove` prints every test, how many tests failed, and how many files failed without a failed test. */
   let isVerbose = false;
   let failures = 0;
   let broken = 0;

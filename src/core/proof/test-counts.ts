@@ -125,7 +125,7 @@ export class OutputReader {
     this.keep(prefix, voice);
   }
 
-  /** Reads what a line says about other failures than tests. `text` is the text after its prefix. */
+  /** Reads what a line says about failures other than those of tests. `text` is the text after the line's prefix. */
   private readFailures(line: string, text: string | null): void {
     this.isCoverageTooLow ||= COVERAGE_TOO_LOW.test(line);
     this.others.read(line, text);
@@ -133,7 +133,7 @@ export class OutputReader {
     this.openTargets = Math.max(0, this.openTargets + openTargets(line) + openTargets(text ?? ''));
   }
 
-  /** Marks a prefix as the latest. If there are too many, forgets the oldest one whose lines counted nothing. */
+  /** Marks a prefix as the latest. If there are too many, forgets the oldest one in which no runner has found anything. */
   private keep(prefix: string, voice: Voice): void {
     this.prefixed.delete(prefix);
     this.prefixed.set(prefix, voice);

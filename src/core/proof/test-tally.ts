@@ -14,7 +14,7 @@ export interface TestCounts {
 /** The counts if no known test runner reported anything. */
 const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 
-/** If more tests failed, their names are not kept, and the set of failed tests counts as unknown. */
+/** If more tests failed, further names are not kept, and the set of failed tests counts as unknown. */
 export const MOST_NAMES = 1000;
 const LONGEST_NAME = 500;
 

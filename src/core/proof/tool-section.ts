@@ -13,7 +13,7 @@ const IN_PYPROJECT = [
 ].map((tool) => ['tool', ...tool.split('.')]);
 const IN_SETUP_CFG =
   /^(?:tool:pytest|pytest|aliases|flake8|mypy(?:-.*)?|coverage:.*|isort|pylint.*|pycodestyle|pydocstyle|tox:.*)$/i;
-/** Keys in those tables that list dependencies. */
+/** Matches keys that list dependencies in the tables of `IN_PYPROJECT`. */
 const DEPENDENCIES = /^(?:extra-)?dependenc(?:y|ies)$/;
 
 /**

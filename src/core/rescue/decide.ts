@@ -79,7 +79,7 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Whether the task is completed and the file has not changed since, so that it only has to be moved. */
+/** Whether the task is completed and the file has not changed since, so that no work is left. */
 function isOver(task: FileTask | null, { file }: FileFacts): boolean {
   if (task?.standing !== 'completed' || task.finishedAt === null) return false;
   return msBetween(file.changedAt, task.finishedAt) >= 0;
@@ -100,7 +100,7 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
-/** Returns the action for a task that ralph itself started: a resume, a wait for approval, or null for neither. */
+/** Returns the action for a task that a pass has started or resumed: a resume, a wait for approval, or null. */
 function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
   if (task === null) return null;
   const ending = rowOfState(task.standing, task.exitReason);

@@ -38,14 +38,14 @@ export interface VaultFile {
 /** The current state of a file's task. */
 export interface FileTask {
   readonly standing: 'live' | ShownState;
-  /** Whether this user's ralph wrote its state; otherwise the task is left alone. */
+  /** Whether a ralph process of this user wrote the task's state; otherwise the task is left alone. */
   readonly isOwn: boolean;
   readonly exitReason: string | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
   /** Whether a program stores its state through the library. */
   readonly isKeptByProgram: boolean;
-  /** Whether a person rejected its last request. */
+  /** Whether a person rejected the task's last request for approval. */
   readonly isRejected: boolean;
   /** The approval that the task waits for; null if it does not wait for one. */
   readonly approval: {
@@ -116,10 +116,10 @@ export type FileAction =
   | { readonly kind: 'overdue-approval'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantine'; readonly failedRescues: number };
 
-/** Leaves a file where it is. */
+/** The action that leaves a file where it is. */
 export type Leave = Extract<FileAction, { kind: 'leave' }>;
 
-/** Runs a task. */
+/** An action that runs a task. */
 export type StartAction = Extract<FileAction, { kind: 'resume' | 'rescue' | 'start-new' }>;
 
 export function leave(reason: LeaveReason, detail = ''): Leave {
@@ -135,7 +135,7 @@ export type FileOutcome =
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
-      /** The count so far if this was a rescue that failed because of the file; otherwise null. */
+      /** If this was a rescue that failed because of the file: how many have failed so, including this one; else null. */
       readonly failedRescues: number | null;
     }
   | { readonly kind: 'finished'; readonly movedTo: string }

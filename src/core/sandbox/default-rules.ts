@@ -12,7 +12,7 @@ import {
   VARIABLES_OF_SECRETS,
 } from './unreadable.ts';
 
-/** A folder in which git keeps a repository, a submodule or a work tree. */
+/** A folder in which git keeps the data of a repository, a submodule or a work tree. */
 export interface GitFolder {
   readonly path: string;
   /** Whether this folder belongs to an additional work tree, whose hooks and settings are in another folder. */
@@ -36,7 +36,7 @@ export interface Surroundings {
   readonly gitFolders: readonly GitFolder[];
   /** The `.git` files of work trees and submodules. */
   readonly gitLinks: readonly string[];
-  /** Places that can be read although they lie in what is hidden by default. All of them exist. */
+  /** Places that can be read although they lie in folders that are hidden by default. All of them exist. */
   readonly shown: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
@@ -44,7 +44,7 @@ export interface Surroundings {
   readonly fixedFolders: readonly string[];
   /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];
-  /** The folder of this user's key; null without a home folder. */
+  /** The folder of the key by which this user's tasks are known; null without a home folder. */
   readonly keyFolder: string | null;
   /** The key file that the user named; null if none. */
   readonly namedKey: string | null;
@@ -131,7 +131,7 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
   };
 }
 
-/** Returns the home folder that is hidden; null if there is none, if it is `/`, or if the user allowed all of it. */
+/** Returns the home folder whose dot files are hidden; null if there is none, if it is `/`, or if the user allowed it. */
 function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
   const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
   return isShown ? null : home;
@@ -155,7 +155,7 @@ function unreadable(facts: Surroundings, unixSockets: boolean): readonly string[
   ]);
 }
 
-/** Returns the places of keys, logins and histories that environment variables name. */
+/** Returns the places of keys, logins and histories that variables name, except those that contain the work folder. */
 function movedSecrets({ env, workFolder }: Surroundings): readonly string[] {
   const config = env.XDG_CONFIG_HOME ?? '';
   const inConfig = SECRETS_IN_HOME.filter(

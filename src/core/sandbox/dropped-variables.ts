@@ -13,7 +13,10 @@ const URL_PASSWORD = /:\/\/[^\s/?#:]*:[^\s/?#]+@/;
 /** Matches the fields of a URL, as in `jdbc:sqlserver://host;user=sa;password=pw`. */
 const URL_FIELDS = /[?&;#]([\w.-]{1,100})=([^\s&;]+)/g;
 
-/** Returns the variables to drop: if a name or value suggests a secret, or if they are in `WAYS_OUT`, and not empty. */
+/**
+ * Returns the names of the variables to drop: those that are not empty, and that are in `WAYS_OUT` or whose name or
+ * value suggests a secret. Those in `kept` always stay.
+ */
 export function droppedVariables(
   env: Readonly<Record<string, string | undefined>>,
   kept: readonly string[],

@@ -1,8 +1,8 @@
 import { AGENT_NAMES, AGENTS } from '../agent/agents/agents.ts';
 
 /*
- * Names of files and folders that programs outside the sandbox run or obey, so an agent could make its own code run
- * there by writing them.
+ * Names of files and folders that programs outside the sandbox run or obey. By writing such a file, an agent could
+  * make its own code run outside.
  */
 
 /** Names that editors, shells, git and ralph itself run or obey in a folder that they open. */
@@ -12,8 +12,8 @@ const OF_OTHERS = [
 ];
 
 /**
- * Names in the root of a tree, in the work folder and in allowed folders that the agent may not write. Existing ones
- * are read-only in the sandbox; the creation of new ones is reported.
+ * Names that the agent may not write in the root of the work tree, in the work folder and in folders that the user
+  * allowed. Existing files and folders are read-only in the sandbox; the creation of new ones is reported.
  */
 export const FIXED_IN_TREE: readonly string[] = [
   ...new Set(AGENT_NAMES.flatMap((name) => AGENTS[name].sandbox.inTree)),
@@ -32,7 +32,7 @@ const ONLY_TOLD = [
 
 const TOLD_ENDING = '.code-workspace';
 
-/** The names, grouped by the folder in which they must be; names for any folder are under ''. */
+/** All names, grouped by the folder in which they must be; names that count in any folder are under ''. */
 const BY_FOLDER = new Map<string, Set<string>>();
 for (const each of [...FIXED_IN_TREE, ...ONLY_TOLD]) {
   const at = each.indexOf('/');

@@ -39,7 +39,7 @@ function tooWide({ allowWrite }: SandboxRules, facts: WidthFacts): Refusal | nul
   return null;
 }
 
-/** Returns the names of protected places that lie in a folder, although they must not be writable. */
+/** Returns the names of the protected places in a folder, which would become writable with it. */
 function takesIn(folder: string, { home, keyFolder, runsFolder }: WidthFacts): readonly string[] {
   return [
     ...(folder === '/' ? ['the whole machine'] : []),

@@ -10,7 +10,7 @@ const ANYWHERE =
 /** Words that mark a name as secret if they are its last word. */
 const LAST = /^(?:KEY|PASS|PWD|PW|PAT|AUTH|COOKIE|DSN|JWT|PSK|SALT|MNEMONIC)S?\d*$/;
 
-/** The same for last words that are joined with the word before them, such as `MASTERKEY`. */
+/** Ends of a last word that mark a name as secret: joined words such as `MASTERKEY`. */
 const LAST_JOINED =
   /(?:ACCESS|ACCOUNT|API|APP|AUTH|CLIENT|DEPLOY|ENCRYPTION|LICENSE|MASTER|PRIVATE|SECRET|SERVICE|SIGNING|SSH|STORAGE)KEYS?\d*$|(?:DB|FTP|MYSQL|PG|REDIS|SMTP|SSH)(?:PASS|PWD)$|CONNECTIONSTRINGS?$/;
 

@@ -47,7 +47,7 @@ export const SECRETS_IN_HOME: readonly string[] = [
   ...BROWSERS_AND_MAIL,
 ];
 
-/** Variables that name another place for such a file or folder, or several places with colons between them. */
+/** Variables that name another place for a file or folder listed above, or several places with colons between them. */
 export const VARIABLES_OF_SECRETS: readonly string[] = [
   ...['KUBECONFIG', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE', 'AZURE_CONFIG_DIR'],
   ...['CLOUDSDK_CONFIG', 'DOCKER_CONFIG', 'GH_CONFIG_DIR', 'GNUPGHOME', 'NETRC', 'PGPASSFILE'],

@@ -14,7 +14,7 @@ export interface TakenBack {
 const MOST_PATHS = 20;
 const PATH_CHARS = 200;
 
-/** Describes an undo or a redo for the next prompt. The agent chose the paths, so each is made harmless and one line. */
+/** Describes an undo or a redo in the next prompt. The agent chose the paths, so each is made one harmless line. */
 export function undoHint({ iteration, paths, hasMovedHead }: TakenBack): string {
   const what =
     iteration === null

@@ -1,8 +1,8 @@
 import { UNSEEN } from './untrusted-text.ts';
 
 /**
- * JSON for files and streams that people read. `JSON.stringify` escapes only the first 32 control characters, but
- * a terminal would also act on others.
+ * Matches what is escaped in JSON that people read. `JSON.stringify` itself escapes only the first 32 control
+  * characters, but a terminal would also act on others.
  */
 
 const RAW = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);

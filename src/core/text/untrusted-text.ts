@@ -22,7 +22,7 @@ export function materialBlock(
   return `${OPEN}: ${title} (${MEANS[kind]}) =====\n${body}\n${CLOSE}`;
 }
 
-/** As what the agent should treat a block. */
+/** How the agent should treat a block: as data only, or as work to do. */
 type MaterialKind = 'data' | 'work';
 
 const MEANS: Readonly<Record<MaterialKind, string>> = {

@@ -118,5 +118,5 @@ function runByScript(path: string, text: string, folder: string): readonly strin
   );
 }
 
-/** Stands for the folder of the script while its lines are read. */
+/** Stands for the script's own folder while its lines are read. */
 const OWN = './:own:';

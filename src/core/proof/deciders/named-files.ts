@@ -1,6 +1,6 @@
 /** Matches JavaScript and TypeScript files. */
 const CODE = /\.[cm]?[jt]sx?$/;
-/** Matches files that list sources or are programs, so it is unknown which of the files they name decide results. */
+/** Matches build files and programs. Which of the files that they name decide results of checks cannot be told. */
 const BUILD =
   /(?:^|\/)(?:CMakeLists\.txt|pom\.xml|Directory\.Build\.[^/]+|(?:GNU)?Makefile|\.?justfile|Rakefile|[^/]+\.(?:csproj|exs|mk|py|rs))$/i;
 

@@ -21,7 +21,7 @@ export function isToolName(path: string): boolean {
 
 /**
  * Whether a file that a line of a recipe or script runs is probably the work itself, and not a part of the checks.
- * Such a file is not replaced when checks are repeated with the files of the start, since that would undo the work.
+ * When checks are repeated with files as they were at the start, such a file stays, or the work would be undone.
  */
 export function isWork(path: string, line: string): boolean {
   if (isToolName(path)) return false;

@@ -151,7 +151,7 @@ interface OfFleet {
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted. With `--batch` it applies to all tasks, unlike the settings of a single line. */
+    /** It says how tasks are submitted. With `--batch` it applies to all tasks, unlike the settings of one line. */
     | 'command'
     /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
     | { readonly not: string };
