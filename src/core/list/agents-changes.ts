@@ -1,7 +1,7 @@
 import { standingOfWord } from './done-words.ts';
 import { type Edit, type ListItem, type ReadList, type TaskList, withEdits } from './list-item.ts';
 
-/** The list that is kept after an agent may have changed it. */
+/** The text of a list that is kept after an agent may have changed the file. */
 export interface KeptList {
   readonly text: string;
   readonly what:
@@ -10,7 +10,7 @@ export interface KeptList {
     | 'kept'
     /** The agent's version is kept, but done marks that ralph has not set were put back. */
     | 'marks-put-back'
-    /** The whole file was put back. */
+    /** The whole file was put back as it was before the agent changed it. */
     | 'put-back';
   /** Why the whole file was put back, or null. */
   readonly why: string | null;

@@ -8,7 +8,7 @@ type ItemEnd =
   | 'done'
   /** The task ended because of the item: the item waits for a person, and the list goes on. */
   | 'blocked'
-  /** The next item would fail in the same way, or a person holds this one: the run ends, and the next one continues. */
+  /** The next item would fail in the same way, or a person holds this item. This run ends, and the next run goes on. */
   | 'ends-list';
 
 /** Failures that the text of an item causes. */
@@ -22,7 +22,7 @@ export function itemEnd(status: EndedStatus, exitReason: string | null): ItemEnd
     verdict === 'failed' ||
     (status === 'budget_spent' && exitReason === 'budget') ||
     (status === 'failed' && exitReason !== null && OF_ITEM.includes(exitReason));
-  // A task whose driver was killed too often has an ending of its own with the verdict `failed`, so it is blocked.
+  // A task whose ralph process was killed too often ends with the verdict `failed`, so its item is blocked.
   return isOfItem ? 'blocked' : 'ends-list';
 }
 

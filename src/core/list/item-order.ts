@@ -1,6 +1,6 @@
 import type { ListItem } from './list-item.ts';
 
-/** Facts about the items that are not in the list itself. */
+/** What the order of items depends on besides the list itself. Items are given by their ids. */
 export interface OrderFacts {
   /** The items that failed and wait for a person. */
   readonly blocked: ReadonlySet<string>;
@@ -17,11 +17,11 @@ export interface ItemStartFacts extends OrderFacts {
 export interface ItemStand {
   readonly item: ListItem;
   readonly state: 'ready' | 'waiting' | 'done' | 'blocked' | 'left-out';
-  /** The blockers that are not done, including those that are not in the list. */
+  /** The ids of the item's blockers that are not done, including those that are not in the list. */
   readonly waitsFor: readonly string[];
 }
 
-/** Returns the state of each item of a list, in the order of the file. The state `waiting` is not stored anywhere. */
+/** Returns the state of each item of a list, in the order of the file. No file stores `waiting`: it is found here. */
 export function itemStands(
   items: readonly ListItem[],
   { blocked }: Pick<OrderFacts, 'blocked'>,
@@ -44,7 +44,7 @@ export function nextItem(items: readonly ListItem[], facts: ItemStartFacts): Lis
   for (const { item, state } of itemStands(items, facts)) {
     const isAtWork = atWork.has(item.id);
     if (!isAtWork && (state !== 'ready' || !isMeant(item, facts))) continue;
-    // An item of a later lane has to wait until the items above it are done.
+    // Only items of one lane run side by side. An item of a later lane waits until the items above it are done.
     if (lane !== null && item.lane !== lane) break;
     lane = item.lane;
     // Among items of equal priority, the first one in the file is started.

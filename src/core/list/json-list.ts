@@ -179,7 +179,7 @@ function nameIn(fields: Fields): string | undefined {
   return NAMES.flatMap((key) => textIn(fields[key]) ?? [])[0];
 }
 
-/** Returns an id, which may be a number; null for anything else. */
+/** Returns an id as text, which may be written as a number; null for a blank text and for any other value. */
 function idIn(value: unknown): string | null {
   const isId = typeof value === 'string' || typeof value === 'number';
   return isId ? String(value).trim() || null : null;

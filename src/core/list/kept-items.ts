@@ -2,7 +2,7 @@ import { readJsonList } from './json-list.ts';
 import type { ListItem, TaskList } from './list-item.ts';
 import type { ItemRecord } from './list-state.ts';
 
-/** Returns an item as JSON. Commands get this form on their standard input, and ralph stores it. */
+/** Returns an item as JSON. The commands that claim items get it on standard input, and ralph stores it. */
 export function itemAsJson({ id, name, text }: ListItem): string {
   // The text of an item of a Markdown list is not JSON.
   const fields: object = text.startsWith('{') ? JSON.parse(text) : { text };
@@ -31,8 +31,8 @@ export function nameAsJson(kept = '{}'): string {
 /**
  * Adds what ralph knows about the items to a list that a command (its source) has printed. Items that ralph has done
  * are marked as done, even if the source does not know it. Items that the source no longer prints are added again.
- * Such an item is wanted if ralph has done it and it was `seen` in this run, or if ralph's claim may have hidden it
- * (`claimsHide`) and ralph has not finished it. Otherwise, a person has withdrawn it.
+ * Such an item is wanted if ralph has done it and it was `seen` in this run, or if ralph has not finished it and may
+  * have hidden it by claiming it for itself (`claimsHide`). Otherwise, a person has withdrawn it.
  */
 export function withRecords(
   list: TaskList,

@@ -3,13 +3,13 @@ export type UndoneItem =
   /** `but` is the first file that was not undone, and why; `whyNoMove` is why HEAD was not moved. Null for none. */
   | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
   | { readonly kind: 'nothing' }
-  /** The item has its own work tree, and its changes stay on the branch of that. */
+  /** The item has its own work tree, and its changes stay on that tree's branch. */
   | { readonly kind: 'apart'; readonly branch: string }
   /** The item's task is complete, but its changes do not land. `sentence` says why. */
   | { readonly kind: 'not-landed'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** An agent has changed the list, and the change was taken back. */
+/** An agent has changed the list, and its done marks, or all of its changes, were taken back. */
 export interface ChangedList {
   readonly kind: 'agent-changed-list';
   /** The items that were being worked on. The agent of any of them can have changed the list. */

@@ -65,7 +65,7 @@ const LIST_SOURCES: Readonly<Record<'github' | 'beads', SourceRow>> = {
     done: 'bd close "$RALPH_ITEM_ID" --reason "$RALPH_ITEM_PROOF"',
     // `bd ready` prints only the items that wait for nothing.
     known: 'bd list --status open --json --limit 0',
-    // ralph would end a daemon of bd together with the command that started it.
+    // A daemon of bd would not live long: ralph would end it together with the command that started it.
     variables: { BEADS_NO_DAEMON: '1' },
     needsLabel: false,
     read: readBeads,

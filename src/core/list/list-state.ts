@@ -17,13 +17,13 @@ export interface ItemRecord {
   readonly reason: string | null;
   /** The proof that the item is done, in one line; null if it is not done. */
   readonly proof: string | null;
-  /** How often the item's task went on because its landing failed; absent for never. */
+  /** How often the item's task went on because its work could not be merged into the target branch; absent for never. */
   readonly returned?: number;
   /** The commit in which the item landed, or else its newest commit; absent if it has none. */
   readonly commit?: string;
   /** The item as JSON, as its source had it; absent if it is not needed. */
   readonly kept?: string;
-  /** Set once ralph has begun to claim the item. */
+  /** Set once ralph has begun to claim the item at its source, so that nobody else works on it. */
   readonly claimed?: true;
   /** Whether the source was told that the item is done; absent if the source does not have to be told. */
   readonly told?: boolean;

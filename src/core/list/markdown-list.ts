@@ -73,7 +73,7 @@ export function readMarkdownList(
   return { list: { text, items } };
 }
 
-/** Returns the lanes of items. Marked neighbours under one heading share a lane; each other item has its own. */
+/** Returns the lanes of items. Neighbours with `[P]` under one heading share a lane; each other item has its own. */
 function lanesOf(items: readonly RawItem[]): readonly number[] {
   let lane = 0;
   return items.map(({ words, heading }, at) => {

@@ -2,8 +2,8 @@ import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, WORD_SIGNS } from './words.ts';
 
 /*
- * Finds a phrase, such as the promise, as literal text in a message. Differences in white space, line ends and
- * colour codes do not matter.
+ * Finds a phrase as literal text in a message, such as the promise (the words by which an agent states that it is
+  * done). Differences in white space, line ends and colour codes do not matter.
  */
 
 /**

@@ -13,7 +13,7 @@ export interface Handover {
   readonly output: string | null;
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
-  /** The hints that the prompt contains. */
+  /** The hints (notes that arrived from outside) for this prompt. */
   readonly hints: readonly Hint[];
   /** The checks that failed before the first iteration; absent if none did, or if they were not run then. */
   readonly failedAtStart?: readonly FailedAtStart[];
@@ -49,7 +49,7 @@ export type Missing =
   | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
   | { readonly kind: 'lost-servers'; readonly servers: readonly string[] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
-  /** Checks failed after an iteration without a claim, or with a claim that was held for another reason. */
+  /** Checks failed after an iteration that did not claim completion, or whose claim was held for another reason. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
@@ -61,7 +61,7 @@ export type Missing =
       readonly branch: string;
       readonly earlier: readonly string[];
     }
-  /** The changes of an iteration were taken back; `why` is absent if they were because the iteration was cut. */
+  /** The changes of an iteration were taken back. `why` is absent if the reason is that the iteration was cut off. */
   | {
       readonly kind: 'reverted';
       readonly why?: 'checks';

@@ -6,7 +6,7 @@ import { criterionLine, type JudgeVerdict } from '../judge/verdict.ts';
 import { type Finding, findingText } from '../proof/findings.ts';
 import { clip, disarm, type MaterialRules, materialLine, oneLine } from '../text/untrusted-text.ts';
 
-/** Tells the agent why its claim was not accepted, and what to do. */
+/** Tells the agent why its claim of completion was not accepted, and what to do. */
 export function describeHold(
   held: Exclude<Blocker, { gate: 'refused-tools' }>,
   rules: MaterialRules,

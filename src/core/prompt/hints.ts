@@ -21,7 +21,7 @@ export interface PromptHints {
   readonly leftOut: number;
 }
 
-/** Drops the oldest waiting hints if all of them together are too large to be stored. */
+/** Drops the oldest waiting hints, and shortens the next one, if all hints together are too large to be stored. */
 export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
   const { told, leftOut } = newestHints(hints, KEPT_CHARS);
   return leftOut === 0 ? hints : told;

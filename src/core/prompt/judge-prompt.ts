@@ -10,11 +10,11 @@ import {
 import { checkName } from './held-claim.ts';
 import { type DifferingFile, shownDiff } from './shown-diff.ts';
 
-/** What a judge is asked. Nothing in it is the worker's own account: the worker only made the tree. */
+/** What a judge is asked. It contains no words of the agent that did the work, so that they cannot sway the judge. */
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly task: string;
   readonly criteria: readonly Criterion[];
-  /** The files that differ between the start and the claim, with their diffs. */
+  /** The files that differ between the tree at the start and the claimed tree, with their diffs. */
   readonly files: readonly DifferingFile[];
   /** Changed files that the judge's folder has in their form at the start, or not at all. */
   readonly putBack: readonly string[];

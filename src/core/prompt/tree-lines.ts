@@ -3,7 +3,7 @@ import { firstFew, materialLine } from '../text/untrusted-text.ts';
 import type { Handover } from './handover.ts';
 import { rulesFor } from './material-rules.ts';
 
-/** Tells the agent what is missing in its new work tree, since it can often provide that itself. */
+/** Tells the agent what is missing in its new work tree, since the agent can often provide it. */
 export function treeLines(policy: Policy, { lacks }: Handover): readonly string[] {
   if (lacks === undefined) return [];
   const { submodules, ignored, hooks } = lacks;

@@ -15,7 +15,7 @@ class TapDocument {
   private readonly failed: string[] = [];
   /** For each depth, how many tests had failed before the first test of that depth. */
   private readonly failedBefore: number[] = [];
-  /** The pass (run of the suite) of the first test. The document's end is noticed too late, when another pass may run. */
+  /** The pass (run of the suite) of the first test. The document's end may be noticed only in the next pass. */
   private pass = 0;
 
   /** Whether the document has begun, so that another test number 1 belongs to the next document. */

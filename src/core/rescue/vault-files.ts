@@ -135,7 +135,7 @@ export type FileOutcome =
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
-      /** If this was a rescue that failed because of the file: how many have failed so, including this one; else null. */
+      /** How many rescues have failed because of the file, if this was one of them; otherwise null. */
       readonly failedRescues: number | null;
     }
   | { readonly kind: 'finished'; readonly movedTo: string }

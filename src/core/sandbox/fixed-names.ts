@@ -47,7 +47,7 @@ export function runsByItself(name: string, folder: string): boolean {
   return isNamed || name.endsWith(TOLD_ENDING);
 }
 
-/** Whether a folder of this name may contain such files. A link in its place counts with everything behind it. */
+/** Whether a folder of this name may contain files that programs run or obey. A link of this name may lead to some. */
 export function holdsSuchNames(folder: string): boolean {
   return BY_FOLDER.has(folder);
 }

@@ -42,7 +42,7 @@ export type LandingEnd =
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
-/** Why nothing has landed. Only `half-moved` has changed files. "The branch" is the one on which the work should land. */
+/** Why nothing has landed. Only `half-moved` has changed files. "The branch" is the one to which the work should go. */
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   /** The branch lacks only files that do not land. */

@@ -103,8 +103,8 @@ function withThoseAbove(folder: string): readonly string[] {
 const MOST_RECIPES = 2000;
 
 /**
- * Returns the recipes that words name, and the recipes that these need. If no word names one, or a word is a
- * variable, so that its meaning is unknown, every recipe counts.
+ * Returns the recipes that words name, or without words the first recipe and `default`; also the recipes that these
+  * need. If none of the names is known, or one has a variable, all recipes count, unless `unnamed` is `none`.
  */
 export function recipesFor(
   tool: TaskTool,
