@@ -35,7 +35,7 @@ export interface Ports {
   readonly countDay: () => Promise<DaySpending>;
   /** Returns what the sandbox refused or found since the last call; null if nothing ran in it. Never rejects. */
   readonly takeMet: () => Promise<MetInSandbox | null>;
-  /** Aborts with the error if ralph's own code throws where nothing awaits it. */
+  /** Aborts with the error if ralph's own code throws one that no caller can catch. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
   readonly keepProof: (state: LoopState) => Promise<void>;
@@ -79,7 +79,7 @@ export interface SilentCall {
 
 /** Stores the state. A failed write is reported once and does not stop the loop. */
 export interface StateStore {
-  /** Stores `events` too. They are published afterwards, by a later run if ralph is killed before that. */
+  /** Stores `events`, too. They are published afterwards, or by a later run if this process is killed before. */
   save(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Moves a completed task to the history. */
   archive(): Promise<void>;
@@ -129,7 +129,7 @@ export interface Snapshots {
   after(tree: TreeToKeep): Promise<void>;
 }
 
-/** Examines a claim of the agent beyond what its checks alone show. Never rejects. */
+/** Examines the agent's claim that the task is complete, beyond what its checks alone show. Never rejects. */
 export interface Examiner {
   examine(request: ExamRequest): Promise<Examination>;
 }
@@ -151,8 +151,8 @@ export interface WorkTreeSettler {
 /** The user's own commands. What they change does not count as the agent's progress. */
 export interface Commands {
   /**
-   * Runs a check. Unless it judges a claim, it does not run again on a tree that was checked before: the earlier result
-   * is returned.
+   * Runs a check. If it is not for a claim of completion (`forClaim`) and has already run on the same tree, returns the
+    * earlier result instead.
    */
   verify(check: Check, forClaim: boolean): Promise<RawCheckResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
@@ -189,7 +189,7 @@ export interface NoteWriter {
   clear(): void;
 }
 
-/** Reports what happens to people and programs. Never throws. */
+/** Tells people and programs what happens. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
   /** Whether anything receives `what` at present. An agent can send thousands of messages a second, so ask first. */
@@ -213,7 +213,7 @@ export interface Clock {
 }
 
 export interface RunClock extends Clock {
-  /** Returns for how many milliseconds in total ralph was suspended, by Ctrl-Z or with its container. */
+  /** Returns for how many milliseconds in total this process was suspended, by Ctrl-Z or with its container. */
   heldUpMs(): number;
 }
 

@@ -18,8 +18,8 @@ export interface RunEnd {
 type Stop = Extract<Action, { kind: 'stop' }>;
 
 /**
- * Ends leftover processes, tries a last commit, writes note or proof, archives a completed task and removes its
- * notes, and then announces the ending.
+ * Ends leftover processes and tries a last commit. Writes the note for a person, if one is due; for a completed task
+  * writes the proof, archives the state and removes earlier notes. Then announces the ending.
  */
 export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);

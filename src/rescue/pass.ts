@@ -50,7 +50,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   const { lookAgainMs } = options;
   const list = async () => inOrder(await ports.vault.list({ withNew: options.startNew }));
   let queue = await list();
-  // All listed files are judged at the same time, so they become due in order of age.
+  // All listed files are judged as of this instant, so they become due in order of age.
   let listedAt = ports.clock.now();
   let isOld = false;
   const inHand = new Set<string>();
@@ -108,8 +108,8 @@ async function keepBlockedNote(
 }
 
 /**
- * Sorts files: stuck files first, then new files, the oldest first. A file whose prompt the agent's
- * service refused comes last, so that it cannot hold up the others.
+ * Sorts files: those in `In_Progress` by name, then those in `Needs_Action`, the oldest first. A file whose prompt
+  * the agent's service refused comes last, so that it cannot hold up the others.
  */
 function inOrder(all: readonly FileFacts[]): FileFacts[] {
   const rank = ({ file, own, rescue }: FileFacts): number => {
@@ -183,14 +183,14 @@ async function act(action: FileAction, held: LockedFile): Promise<FileOutcome> {
     case 'quarantine':
       return quarantine(held, action.failedRescues);
     default:
-      // Lets a later pass resume the task if this one is cut short.
+      // Lets a later pass resume the file's own task if this pass is cut short.
       if (action.taskId === ownId) await ports.records.adopt(rescueId);
       if (action.kind === 'rescue') await countBefore(held);
       return run({ ...action, file }, held);
   }
 }
 
-/** Counts a failure of the previous rescue now, since the new rescue archives the state that shows it. */
+/** Counts a failure of the previous rescue now, since the new rescue moves away the state that shows the failure. */
 async function countBefore({ facts, ports }: LockedFile): Promise<void> {
   const { rescue, rescueId } = facts;
   if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {

@@ -37,9 +37,9 @@ export interface Vault {
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
 }
 
-/** The records of rescues (tasks that take care of a stuck file) across runs. Call these with the file locked. */
+/** The records of rescues (tasks that finish a stuck file) across runs. Call a method only while the file is locked. */
 interface RescueRecords {
-  /** Counts a failed rescue, each only once. Resolves to the number of failures. */
+  /** Counts the failed rescue that began at `startedAt`, but only once. Resolves to the number of failed rescues. */
   countFailed(rescueId: string, startedAt: string): Promise<number>;
   /** Allows later passes to resume the file's own task. */
   adopt(rescueId: string): Promise<void>;

@@ -19,7 +19,7 @@ const LONGEST_REST_MS = 30 * 60_000;
 /**
  * Passes over the vault again and again until a stop request. After a cause that affects every file (no
  * login, a used-up limit) it rests for 1 minute, doubling up to 30, or until the cause is known to be over.
- * A pass without a cause resets this.
+ * After a pass without such a cause, the next rest is 1 minute again.
  */
 export async function watch(
   ports: VaultPorts,
@@ -31,7 +31,7 @@ export async function watch(
     const forMs = restMs(inARow);
     const rest = await onePass(ports, { ...options, lookAgainMs: options.intervalMs }, forMs);
     const until = rest?.kind === 'cause' ? rest.cause.until : undefined;
-    // A stop is reported separately.
+    // The stop request itself is reported elsewhere, so no rest is announced then.
     if (rest !== null && !signal.aborted) onRest(rest);
     inARow = rest === null ? 0 : inARow + 1;
     const pauseMs = rest === null ? options.intervalMs : forMs;

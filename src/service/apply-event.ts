@@ -34,7 +34,7 @@ export interface CallerWorld {
   readonly onEvent: (event: RalphEvent) => void;
 }
 
-/** How long a request for approval is valid. It only informs people: without a loop, nothing happens when it ends. */
+/** How long a request for approval is valid. The request only names the time: no loop runs that would act at its end. */
 const EXPIRES_MS = 24 * 3_600_000;
 
 /**

@@ -36,9 +36,9 @@ export type CountedTask = TaskState & {
 export type EndedTask = TaskState & { readonly message: string };
 
 /**
- * Records tasks that the calling program works on itself: it starts no agent, and no process of ralph drives its tasks.
- * States, events and notes have the same form as those of the command, so `ralph status` shows these tasks, too. Calls
- * on one service run one after another, in order.
+ * Records tasks that the calling program works on itself: the service starts no agent, and no other process of ralph
+  * drives these tasks. States, events and notes have the same form as those of the command, so `ralph status` shows the
+  * tasks, too. Calls on one service run one after another, in order.
  *
  * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState` resolves to
  * null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the method is not allowed in the
@@ -93,7 +93,7 @@ export class RalphService {
 
   /**
    * Whether a task is complete: it was completed, its file is in the done folder, or the last reported
-   * context states its promise. Changes nothing; `completeTask` does.
+   * context states its promise. Changes nothing: only `completeTask` ends the task.
    */
   checkTaskComplete(taskId: string): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -105,7 +105,7 @@ export class RalphService {
 
   /**
    * Counts an iteration. Rejects with `MaxIterationsExceededError` if none is left, and with
-   * `TimeoutError` if it began after the time limit of the whole task.
+    * `TimeoutError` if the iteration began after the time limit of the whole task.
    */
   incrementIteration(taskId: string, report: IterationReport): Promise<CountedTask> {
     return this.#inTurn(async () => {
@@ -154,7 +154,7 @@ export class RalphService {
 
   /**
    * Resumes a paused task. Rejects with `ApprovalPendingError` until its request is in `Approved`, and
-   * if a person has rejected it.
+    * if a person has rejected the request.
    */
   resumeTask(taskId: string): Promise<TaskState> {
     return this.#inTurn(async () => {

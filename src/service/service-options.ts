@@ -27,8 +27,8 @@ export interface RalphServiceOptions {
   readonly now?: () => Date;
   /**
    * Receives every event after it is written to the journal. If it throws, the called method rejects
-   * with that error, but the state is saved. It is not awaited, and the rejection of an async listener
-   * is ignored.
+   * with that error, but the state is saved. The listener is not awaited, and a promise of it that
+    * rejects is ignored.
    */
   readonly onEvent?: (event: RalphEvent) => void;
 }
@@ -41,7 +41,7 @@ export interface ServicePlace {
   /** `keyFile` if a `ralph` command has to name it, or null if the command finds the key by itself. */
   readonly keyFlag: string | null;
   readonly doneFolder: string;
-  /** The default for new tasks. So is `timeoutMs`. */
+  /** The limit for new tasks that name none. `timeoutMs` is used in the same way. */
   readonly maxIterations: number;
   readonly timeoutMs: number;
 }

@@ -21,7 +21,7 @@ export function isOfCommandLine(name: string): name is OfCommandLine {
   return Object.hasOwn(OF_COMMAND_LINE, name);
 }
 
-/** A shell command that has to exit 0 before a claim is accepted, and the name that ralph shows for it. */
+/** A shell command that has to exit 0 before the task counts as complete, and the name that ralph shows for it. */
 export interface NamedCheck {
   readonly name: string;
   readonly command: string;

@@ -17,7 +17,7 @@ export interface ItemRecord {
   readonly reason: string | null;
   /** The proof that the item is done, in one line; null if it is not done. */
   readonly proof: string | null;
-  /** How often the item's task went on because its work could not be merged into the target branch; absent for never. */
+  /** How often the item's task went on because its work could not be merged into the target; absent for never. */
   readonly returned?: number;
   /** The commit in which the item landed, or else its newest commit; absent if it has none. */
   readonly commit?: string;

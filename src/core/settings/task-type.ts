@@ -17,7 +17,7 @@ export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
   default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
 };
 
-/** Whether a task type contains the word "payment" or "payments". ralph refuses such a type: it automates no payments. */
+/** Whether a task type contains the word "payment" or "payments". ralph refuses it, since it automates no payments. */
 export function isPayment(taskType: string): boolean {
   return taskType
     .toLowerCase()
