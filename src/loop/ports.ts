@@ -35,7 +35,7 @@ export interface Ports {
   readonly countDay: () => Promise<DaySpending>;
   /** Returns what the sandbox refused or found since the last call; null if nothing ran in it. Never rejects. */
   readonly takeMet: () => Promise<MetInSandbox | null>;
-  /** Aborts with the error if ralph's own code throws one that no caller can catch. */
+  /** Aborts with an error that ralph's own code threw where no caller can catch it, or with a `RunDropped`. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
   readonly keepProof: (state: LoopState) => Promise<void>;
@@ -152,7 +152,7 @@ export interface WorkTreeSettler {
 export interface Commands {
   /**
    * Runs a check. If it is not for a claim of completion (`forClaim`) and has already run on the same tree, returns the
-    * earlier result instead.
+   * earlier result instead.
    */
   verify(check: Check, forClaim: boolean): Promise<RawCheckResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */

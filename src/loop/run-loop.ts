@@ -81,7 +81,7 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/** Whether the next action is a quick look, which changes nothing. Then the state is saved only with the look's result. */
+/** Whether the next action is a quick look, which changes nothing. If so, the state is saved only after the look. */
 function isQuickLook({ observer }: Ports, actions: readonly Action[], policy: Policy): boolean {
   const isLook = actions.some(({ kind }) => kind === 'look');
   return isLook && !isSlowToCheck(policy) && !observer.usesGit;

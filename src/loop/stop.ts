@@ -19,7 +19,7 @@ type Stop = Extract<Action, { kind: 'stop' }>;
 
 /**
  * Ends leftover processes and tries a last commit. Writes the note for a person, if one is due; for a completed task
-  * writes the proof, archives the state and removes earlier notes. Then announces the ending.
+ * writes the proof, archives the state and removes earlier notes. Then announces the ending.
  */
 export async function stop(ports: Ports, loop: LoopState, { ending, left }: Stop): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);

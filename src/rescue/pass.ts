@@ -109,7 +109,7 @@ async function keepBlockedNote(
 
 /**
  * Sorts files: those in `In_Progress` by name, then those in `Needs_Action`, the oldest first. A file whose prompt
-  * the agent's service refused comes last, so that it cannot hold up the others.
+ * the agent's service refused comes last, so that it cannot hold up the others.
  */
 function inOrder(all: readonly FileFacts[]): FileFacts[] {
   const rank = ({ file, own, rescue }: FileFacts): number => {

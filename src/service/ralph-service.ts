@@ -37,8 +37,8 @@ export type EndedTask = TaskState & { readonly message: string };
 
 /**
  * Records tasks that the calling program works on itself: the service starts no agent, and no other process of ralph
-  * drives these tasks. States, events and notes have the same form as those of the command, so `ralph status` shows the
-  * tasks, too. Calls on one service run one after another, in order.
+ * drives these tasks. States, events and notes have the same form as those of the command, so `ralph status` shows the
+ * tasks, too. Calls on one service run one after another, in order.
  *
  * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState` resolves to
  * null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the method is not allowed in the
@@ -105,7 +105,7 @@ export class RalphService {
 
   /**
    * Counts an iteration. Rejects with `MaxIterationsExceededError` if none is left, and with
-    * `TimeoutError` if the iteration began after the time limit of the whole task.
+   * `TimeoutError` if the iteration began after the time limit of the whole task.
    */
   incrementIteration(taskId: string, report: IterationReport): Promise<CountedTask> {
     return this.#inTurn(async () => {
@@ -154,7 +154,7 @@ export class RalphService {
 
   /**
    * Resumes a paused task. Rejects with `ApprovalPendingError` until its request is in `Approved`, and
-    * if a person has rejected the request.
+   * if a person has rejected the request.
    */
   resumeTask(taskId: string): Promise<TaskState> {
     return this.#inTurn(async () => {

@@ -49,9 +49,9 @@ export interface RunTaskResult {
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
  * for invalid options and for a task that cannot run here, with `TaskAlreadyActiveError`, and with
- * `StateTooNewError` if a newer version of ralph has used the id. With `resume` it also rejects with `TaskNotFoundError`,
- * `StateCorruptedError`, `UntrustedTaskError` and `BaselineMisfitError`. Every end of the task itself, even the wait
- * for an approval, is a result and no error.
+ * `StateTooNewError` if a newer version of ralph has used the id. With `resume` it also rejects with
+ * `TaskNotFoundError`, `StateCorruptedError`, `UntrustedTaskError` and `BaselineMisfitError`. Every end of the task
+ * itself, even the wait for an approval, is a result and no error.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);

@@ -28,7 +28,7 @@ export interface RalphServiceOptions {
   /**
    * Receives every event after it is written to the journal. If it throws, the called method rejects
    * with that error, but the state is saved. The listener is not awaited, and a promise of it that
-    * rejects is ignored.
+   * rejects is ignored.
    */
   readonly onEvent?: (event: RalphEvent) => void;
 }

@@ -32,7 +32,7 @@ export function nameAsJson(kept = '{}'): string {
  * Adds what ralph knows about the items to a list that a command (its source) has printed. Items that ralph has done
  * are marked as done, even if the source does not know it. Items that the source no longer prints are added again.
  * Such an item is wanted if ralph has done it and it was `seen` in this run, or if ralph has not finished it and may
-  * have hidden it by claiming it for itself (`claimsHide`). Otherwise, a person has withdrawn it.
+ * have hidden it by claiming it for itself (`claimsHide`). Otherwise, a person has withdrawn it.
  */
 export function withRecords(
   list: TaskList,

@@ -3,7 +3,7 @@ import { hasWords, WORD_SIGNS } from './words.ts';
 
 /*
  * Finds a phrase as literal text in a message, such as the promise (the words by which an agent states that it is
-  * done). Differences in white space, line ends and colour codes do not matter.
+ * done). Differences in white space, line ends and colour codes do not matter.
  */
 
 /**

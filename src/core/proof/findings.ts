@@ -235,7 +235,7 @@ function counted(count: number, one: string, many: string): string {
 
 /**
  * Compares the number of tests in a passing check with the number at the start. Returns a finding if fewer tests ran,
-  * if none ran, or if only the number at the start is known; otherwise null.
+ * if none ran, or if only the number at the start is known; otherwise null.
  */
 export function fewerTests(
   check: string,

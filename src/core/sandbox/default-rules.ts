@@ -131,7 +131,7 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
   };
 }
 
-/** Returns the home folder whose dot files are hidden. Null if there is none, if it is `/`, or if the user allowed it. */
+/** Returns the home folder whose dot files are hidden; null if there is none, if it is `/`, or if it is allowed. */
 function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
   const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
   return isShown ? null : home;

@@ -2,7 +2,7 @@ import { AGENT_NAMES, AGENTS } from '../agent/agents/agents.ts';
 
 /*
  * Names of files and folders that programs outside the sandbox run or obey. By writing such a file, an agent could
-  * make its own code run outside.
+ * make its own code run outside.
  */
 
 /** Names that editors, shells, git and ralph itself run or obey in a folder that they open. */
@@ -13,7 +13,7 @@ const OF_OTHERS = [
 
 /**
  * Names that the agent may not write in the root of the work tree, in the work folder and in folders that the user
-  * allowed. Existing files and folders are read-only in the sandbox; the creation of new ones is reported.
+ * allowed. Existing files and folders are read-only in the sandbox; the creation of new ones is reported.
  */
 export const FIXED_IN_TREE: readonly string[] = [
   ...new Set(AGENT_NAMES.flatMap((name) => AGENTS[name].sandbox.inTree)),

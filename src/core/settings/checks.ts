@@ -9,7 +9,7 @@ export interface Check {
 
 /**
  * Reads a command, a list of commands, a map from names to commands, or stored checks. Drops repeated checks.
-  * Returns null for any other value.
+ * Returns null for any other value.
  */
 export function readChecks(written: unknown): readonly Check[] | null {
   const checks = checksIn(written);

@@ -53,7 +53,7 @@ const EDITS = /^(?:multi|notebook)?edit$|^write(?:_file)?$|^replace$/i;
 /**
  * Returns the flags of a resume that allow only these refused calls, such as `Bash: npm test`. A command that begins
  * like a check gets the rule of that check; any other command gets a rule for exactly itself. The flags replace those
-  * of the task, so they repeat the rules that the task already has.
+ * of the task, so they repeat the rules that the task already has.
  */
 export function remedyForRefused(
   refused: readonly string[],

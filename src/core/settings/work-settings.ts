@@ -54,7 +54,7 @@ export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
 /**
  * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
-  * an item begins on the branch on which its work lands.
+ * an item begins on the branch on which its work lands.
  */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],

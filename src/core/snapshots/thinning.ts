@@ -9,8 +9,8 @@ const EACH = 10;
 
 /**
  * Returns the names of the snapshots to drop when a task ends, oldest first. Never drops the first snapshot, the one
-  * before each kept older snapshot (an undo goes back to it), nor those on both sides of a change that the agent did
-  * not make, so that no undo reverts that change.
+ * before each kept older snapshot (an undo goes back to it), nor those on both sides of a change that the agent did
+ * not make, so that no undo reverts that change.
  */
 export function thinnedOut({ snapshots }: Timeline): readonly string[] {
   const older = snapshots.slice(0, Math.max(0, snapshots.length - NEWEST_KEPT));

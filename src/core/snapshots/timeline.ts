@@ -68,7 +68,7 @@ export interface UndoSpan {
 
 /**
  * Returns the trees for an undo of `iteration` and all later ones; null if there is no such iteration or the snapshot
-  * before it is gone. `iterationsWithStart` lists the iterations that can be undone.
+ * before it is gone. `iterationsWithStart` lists the iterations that can be undone.
  */
 export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null {
   const { snapshots } = timeline;

@@ -2,7 +2,7 @@ import { UNSEEN } from './untrusted-text.ts';
 
 /**
  * Matches what is escaped in JSON that people read. `JSON.stringify` itself escapes only the first 32 control
-  * characters, but a terminal would also act on others.
+ * characters, but a terminal would also act on others.
  */
 
 const RAW = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);

@@ -36,7 +36,7 @@ export interface DeciderSearch {
   readonly checks: readonly string[];
   /**
    * The texts, by path, of every `package.json` of the work tree and of the other files read so far. The text is empty
-    * for a file that is not text, and null for a file that does not exist.
+   * for a file that is not text, and null for a file that does not exist.
    */
   readonly texts: ReadonlyMap<string, string | null>;
   /** The folder in which checks run, relative to the top; empty for the top. */

@@ -6,8 +6,8 @@ type Texts = ReadonlyMap<string, string>;
 
 /**
  * Finds the test folders that need a `package.json` of their own with the module system (ESM or CommonJS) of the
-  * start, because the work has changed the package's. Returns the text for each `package.json` by its path. Leaves out
-  * folders that already have one, or whose names do not say that they hold tests.
+ * start, because the work has changed the package's. Returns the text for each `package.json` by its path. Leaves out
+ * folders that already have one, or whose names do not say that they hold tests.
  */
 export function moduleSystemsOf(
   tests: readonly string[],

@@ -104,7 +104,7 @@ const MOST_RECIPES = 2000;
 
 /**
  * Returns the recipes that words name, or without words the first recipe and `default`; also the recipes that these
-  * need. If none of the names is known, or one has a variable, all recipes count, unless `unnamed` is `none`.
+ * need. If none of the names is known, or one has a variable, all recipes count, unless `unnamed` is `none`.
  */
 export function recipesFor(
   tool: TaskTool,
