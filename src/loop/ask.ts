@@ -66,7 +66,7 @@ export async function ask(
   }
 }
 
-/** Questions that need no `disturb` before them: no time passes until the agent starts, and a look calls it itself. */
+/** Questions with no `disturb` before them: no time passes until the agent starts; a look reports its own commands. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */

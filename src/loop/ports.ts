@@ -64,7 +64,7 @@ export interface AgentListener {
   activity(activity: Activity): void;
   retry(retry: RetryFacts): void;
   text(text: string): void;
-  /** Called with each sign that something goes wrong in the attempt. After a `cut` the agent is ended. */
+  /** Called with each sign that the attempt goes wrong. After a sign of the kind `cut`, the agent is ended. */
   found(sign: SignFound): void;
   /** Called with a tool call that has had no answer for `minutes`. */
   silentTool(call: SilentCall): void;
@@ -155,9 +155,9 @@ export interface Commands {
    * earlier result instead.
    */
   verify(check: Check, forClaim: boolean): Promise<RawCheckResult>;
-  /** Runs the command that follows an iteration, with the event on its standard input. */
+  /** Runs the user's command after an iteration (`--after`), with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
-  /** Runs the command that follows the end, if there is one. */
+  /** Runs the user's command for the end of the task (`--on-end`), if there is one. */
   ended(event: RalphEvent): Promise<void>;
 }
 
@@ -192,7 +192,7 @@ export interface NoteWriter {
 /** Tells people and programs what happens. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether anything receives `what` at present. An agent can send thousands of messages a second, so ask first. */
+  /** Whether anybody receives `what` at present. Ask before you report it: there can be thousands of messages a second. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;

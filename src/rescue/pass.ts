@@ -134,8 +134,8 @@ interface LockedFile {
 }
 
 /**
- * Handles one file. `seen` may be outdated, since another pass may have moved the file. So this locks the
- * file, reads it again and decides again.
+ * Handles one file. `seen` may be outdated, since another pass may have moved the file. So the file is locked and
+ * read again, and the decision is made again.
  */
 async function handle(
   seen: FileFacts,

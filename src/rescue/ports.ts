@@ -65,7 +65,7 @@ export interface NoRoom {
   readonly kind: 'no-room';
   /** When the next day begins, as an ISO instant. */
   readonly until: string;
-  /** Whether the budget of the whole pass is spent, not only a lower one of this task. */
+  /** Whether the daily budget of the whole pass is spent, and not only a lower daily budget of this task. */
   readonly isForAll: boolean;
 }
 

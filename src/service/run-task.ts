@@ -29,7 +29,7 @@ export interface RunTaskResult {
   readonly exitCode: number;
   /** The reason within the status, such as `failed:not-logged-in`. */
   readonly exitReason: string;
-  /** How it ended, in one line for people, as `ralph run` says it, and whether that is proven. */
+  /** How the task ended, in one line for people, as `ralph run` says it, and whether its completion is proven. */
   readonly message: string;
   /** How many iterations the task has had, over all its runs. */
   readonly iterations: number;

@@ -41,7 +41,7 @@ export interface ServicePlace {
   /** `keyFile` if a `ralph` command has to name it, or null if the command finds the key by itself. */
   readonly keyFlag: string | null;
   readonly doneFolder: string;
-  /** The limit for new tasks that name none. `timeoutMs` is used in the same way. */
+  /** The limit for new tasks whose options name none; `timeoutMs` likewise. */
   readonly maxIterations: number;
   readonly timeoutMs: number;
 }

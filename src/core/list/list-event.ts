@@ -27,11 +27,11 @@ export type ListEvent =
       readonly item: string;
       readonly taskId: string;
       readonly proof: string;
-      /** The branch on which the item landed; null if it had no work tree of its own, or nothing to land. */
+      /** The branch into which the item's work was merged (landed); null if it had no own work tree, or no changes. */
       readonly onto: string | null;
       readonly commit: string | null;
     }
-  /** The item's landing failed for the `time`-th time, and its task goes on. */
+  /** Merging the item's work (landing) failed for the `time`-th time, so its task goes on. */
   | {
       readonly kind: 'returned';
       readonly item: string;

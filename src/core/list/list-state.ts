@@ -19,7 +19,7 @@ export interface ItemRecord {
   readonly proof: string | null;
   /** How often the item's task went on because its work could not be merged into the target; absent for never. */
   readonly returned?: number;
-  /** The commit in which the item landed, or else its newest commit; absent if it has none. */
+  /** The commit that merged the item's work, or else its newest commit; absent if it has none. */
   readonly commit?: string;
   /** The item as JSON, as its source had it; absent if it is not needed. */
   readonly kept?: string;

@@ -59,9 +59,9 @@ export interface ChangedTestFile {
 export type ChangedDecider =
   | { readonly kind: 'file'; readonly path: string; readonly change: 'new' | 'changed' | 'removed' }
   | { readonly kind: 'script'; readonly file: string; readonly name: string }
-  /** The start and the claimed tree could not be compared; `why` is a clause. */
+  /** The tree at the start and the claimed tree (said to be complete) could not be compared; `why` is a clause. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** A program on PATH is another one. Each path is null if the program was not found. */
+  /** PATH leads to another program than at the start. A path is null if the program was not found. */
   | {
       readonly kind: 'program';
       readonly name: string;
@@ -72,7 +72,7 @@ export type ChangedDecider =
 /** How many changed files or programs a sentence names; further ones are only counted. */
 const MOST_SHOWN = 3;
 
-/** Returns one line that says what was found. */
+/** Describes a finding in one line. */
 export function findingDetail(found: Finding): string {
   switch (found.finding) {
     case 'empty-work':

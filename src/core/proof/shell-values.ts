@@ -32,7 +32,7 @@ function set(values: Values, name: string, list: readonly string[]): void {
 
 const VARIABLE = /\$(?:\{(\w+)\}|(\w+))/g;
 
-/** Returns a command with its variables replaced; if one is of a loop, once for each of its values. */
+/** Returns a command with its variables replaced: several commands if one is the variable of a loop. */
 export function withValues(
   words: readonly string[],
   values: Values,

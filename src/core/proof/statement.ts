@@ -24,9 +24,9 @@ interface CheckOfStatement {
   /** Null if the number is unknown. */
   readonly tests: number | null;
   readonly failed: number | null;
-  /** The failed tests that were excused since they failed at the start, too; empty if the check did not need this. */
+  /** The failed tests that were excused since they failed at the start, too; empty if the check needed no excuse. */
   readonly known_failures: readonly string[];
-  /** Other lines of output that reported a failure at the start, too; empty if the check did not need this excuse. */
+  /** Other lines of output that reported a failure at the start, too; empty if the check needed no excuse. */
   readonly other_failures: readonly string[];
   /** SHA-256 of the check's output, in hex. */
   readonly output_sha256: string;

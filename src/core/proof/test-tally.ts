@@ -109,7 +109,7 @@ export interface Runner {
   readonly read: (line: string) => void;
   /** Whether the next line may be part of a list, so that it must be read in any case. */
   readonly isInList?: () => boolean;
-  /** Ends the output. A summary that a later one might have replaced now counts. */
+  /** Called at the end of the output. A summary that a later summary might have replaced now counts. */
   readonly end?: () => void;
 }
 

@@ -18,9 +18,9 @@ const DEPENDENCIES = /^(?:extra-)?dependenc(?:y|ies)$/;
 
 /**
  * Returns the part of `package.json`, `composer.json`, `pyproject.toml` or `setup.cfg` that checking tools read, as a
- * text to compare. Order, comments, white space and dependencies do not matter. Scripts of `package.json` are not
- * part of it, since only those that a check runs count. Returns null for every other file, which counts as a whole,
- * as does a file that cannot be parsed.
+ * text to compare. Order, comments, white space and dependencies do not matter. Scripts of `package.json` are left
+ * out, since only those that a check runs count. Returns null for every other file: it is compared as a whole, as is a
+ * file that cannot be parsed.
  */
 export function toolSection(path: string, text: string): string | null {
   switch (path.slice(path.lastIndexOf('/') + 1).toLowerCase()) {

@@ -126,7 +126,7 @@ export function leave(reason: LeaveReason, detail = ''): Leave {
   return { kind: 'leave', reason, detail };
 }
 
-/** The outcome of a file in a pass over the vault: the ending of a run, or what was done without one. */
+/** The outcome of a file in a pass over the vault: how its task ended, or what was done without running one. */
 export type FileOutcome =
   | Extract<FileAction, { kind: 'leave' | 'needs-approval' | 'overdue-approval' }>
   | {

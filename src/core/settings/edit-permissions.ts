@@ -80,7 +80,7 @@ export function remedyForRefused(
       if (!rule?.startsWith(`${tool}(`)) return null;
       return check === undefined ? rule.replace(':*)', ')') : rule;
     });
-    // If one part of a command stays refused, the whole command does.
+    // If one part of a command stays refused, so does the whole command.
     if (found.includes(null)) left.add(call);
     else for (const rule of found) if (rule !== null) rules.add(rule);
   }

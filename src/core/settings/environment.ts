@@ -73,7 +73,7 @@ export function withoutFleet(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
-/** Reads the value of a variable. If the setting takes several texts, each line is one. */
+/** Reads the value of a variable. If the setting takes several texts, each line is one text. */
 function readText(name: SettingName, value: string): unknown {
   if (!isRepeatable(SETTINGS[name])) return value;
   return value.split('\n').filter((line) => line.trim() !== '');

@@ -15,7 +15,7 @@ export type TreeDifference = ReadonlyMap<
 export interface UndoQuestion {
   /** What is to be undone: from the tree before the first undone iteration to ralph's latest tree. */
   readonly done: TreeDifference;
-  /** What others have changed since: from ralph's latest tree to the work tree as it is now. */
+  /** What others have changed: from ralph's latest tree to the work tree as it is now. */
   readonly since: TreeDifference;
   /** What the previous undo was meant to change; it ends at ralph's latest tree. */
   readonly begun: TreeDifference;

@@ -9,7 +9,7 @@ export interface UndoPreview {
   readonly leftOut: readonly { readonly path: string; readonly why: string }[];
   /** Iterations that changed files and have no snapshot. */
   readonly missing: readonly number[];
-  /** Other tasks that have worked in this work tree since then. */
+  /** Other tasks that have worked in this work tree since the snapshot to which the undo goes back. */
   readonly others: readonly string[];
   /** Where HEAD and the index go back to; null if they stay. */
   readonly move: ShownMove | null;
