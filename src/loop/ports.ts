@@ -64,7 +64,7 @@ export interface AgentListener {
   activity(activity: Activity): void;
   retry(retry: RetryFacts): void;
   text(text: string): void;
-  /** Called with each sign that the attempt goes wrong. After a sign of the kind `cut`, the agent is ended. */
+  /** Called with each sign that the attempt goes wrong. After a sign with the action `cut`, the agent is ended. */
   found(sign: SignFound): void;
   /** Called with a tool call that has had no answer for `minutes`. */
   silentTool(call: SilentCall): void;
@@ -192,7 +192,7 @@ export interface NoteWriter {
 /** Tells people and programs what happens. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether anybody receives `what` at present. Ask before you report it: there can be thousands of messages a second. */
+  /** Whether anybody receives `what` at present. Ask before you report a message: thousands can come per second. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;

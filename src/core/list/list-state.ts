@@ -63,8 +63,8 @@ export function withoutRecord(state: ListState, id: string): ListState {
 }
 
 /**
- * Returns the state after a person has asked for failed items again, by their ids or by `all`. A list that is not a
- * file (`isPrinted`) may not print these items any more, so their records stay, but as open. In such a list, a done
+ * Drops the records of failed items that a person has asked for again, by their ids or by `all`. If the list is not a
+ * file (`isPrinted`), it may no longer print these items, so their records stay, but as open. In such a list, a done
  * item that is named is opened, too, since only its record says that it is done.
  */
 export function openedAgain(

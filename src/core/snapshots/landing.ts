@@ -29,7 +29,7 @@ export type StaysReason =
 /** The paths that the task left but that do not land, and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;
 
-/** The branches with commits of the task that are not on the landed branch, and how many commits each has. */
+/** Other branches with commits of the task whose changes would not land, and how many such commits each has. */
 export type Elsewhere = ReadonlyMap<string, number>;
 
 /** How a landing ended. */

@@ -69,9 +69,9 @@ interface OpenLines {
 }
 
 /**
- * Finds what checks run, through scripts, recipes of task files, scripts of scripts and workspaces, and the files
- * that deciders name, one step deep, or two through a package of the workspace. Files that decide by their name are
- * not part of the result: see `isDeciderName`.
+ * Finds what checks run, directly or through scripts and recipes of task files, and the files that those deciders
+ * name: one step deep, or two through a package of the workspace. Files that are deciders by their name alone are not
+ * part of the result: see `isDeciderName`.
  */
 export function searchForDeciders({
   checks,
