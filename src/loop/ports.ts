@@ -192,7 +192,7 @@ export interface NoteWriter {
 /** Tells people and programs what happens. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether anybody receives `what` at present. Ask before you report a message: thousands can come per second. */
+  /** Whether anybody receives `what` at present. Ask before you report it: thousands can come in a second. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;

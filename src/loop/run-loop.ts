@@ -127,7 +127,7 @@ async function act(
   throw new Error('a transition led to no event and did not stop the loop');
 }
 
-/** Starts to measure time. The returned function reads the result. */
+/** Starts to measure time. The returned function returns the current instant and the time that has passed. */
 function sinceNow({ clock }: Ports): AnsweredNow {
   const [sinceMs, heldUpBeforeMs] = [clock.monotonicMs(), clock.heldUpMs()];
   return () => ({

@@ -1,6 +1,6 @@
 /** What happened to the changes of a failed item. */
 export type UndoneItem =
-  /** `but` is the first file that was not undone, and why; `whyNoMove` is why HEAD was not moved. Null for none. */
+  /** `but`: the first file that was not undone, and why. `whyNoMove`: why HEAD was not moved. Null if all went well. */
   | { readonly kind: 'undone'; readonly but: string | null; readonly whyNoMove: string | null }
   | { readonly kind: 'nothing' }
   /** The item has its own work tree, and its changes stay on that tree's branch. */

@@ -118,7 +118,7 @@ export function whenFailed(iteration: number): string {
   return iteration === 0 ? 'before iteration 1' : `in iteration ${iteration}`;
 }
 
-/** Returns a text that says what was found and which flag would accept it. */
+/** Describes a finding and what to do about it, such as the flag that accepts it. */
 export function findingText(found: Finding): string {
   return `${findingDetail(found)}; ${remedy(found)}`;
 }
@@ -139,7 +139,7 @@ function remedy(found: Finding): string {
   }
 }
 
-/** Returns the flags that accept what was found, each with its argument; empty if there are none. */
+/** Returns the flags that make ralph accept a finding, each with its argument; empty if there are none. */
 export function acceptingFlags(found: Finding): readonly string[] {
   switch (found.finding) {
     case 'empty-work':

@@ -26,7 +26,7 @@ export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 /** The variable that names the fleet, for commands that work on a fleet. */
 export const FLEET_VARIABLE = 'RALPH_FLEET';
 
-/** An alias of `RALPH_TIMEOUT`, in minutes. */
+/** Another name for `RALPH_TIMEOUT`, for a number of minutes without a unit. */
 const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
 /** Reads the `RALPH_*` variables. An unknown variable leads only to a warning. */

@@ -1,7 +1,7 @@
 import { AGENT_NAMES, DEFAULT_AGENT } from '../../agent/agents/agents.ts';
 import type { WrittenRow } from './setting-row.ts';
 
-/** Which agent works, and what it may do. */
+/** The settings that say which agent works, and what it may do. */
 export const AGENT_ROWS = {
   agent: {
     argument: 'KIND',

@@ -2,7 +2,7 @@ import type { WrittenRow } from './setting-row.ts';
 
 const OWN_TREE = { not: 'each task of a fleet has a clone of its own' } as const;
 
-/** Snapshots, work trees and commits. */
+/** The settings for snapshots, work trees and commits. */
 export const GIT_ROWS = {
   snapshots: {
     negation: '--no-snapshots',

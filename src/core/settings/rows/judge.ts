@@ -1,7 +1,7 @@
 import { AGENT_NAMES, AGENTS } from '../../agent/agents/agents.ts';
 import type { WrittenRow } from './setting-row.ts';
 
-/** Whether a second agent judges the first one's claim of completion, which agent that is, and by which criteria. */
+/** The settings for a judge: a second agent that examines the first one's claim of completion by criteria. */
 export const JUDGE_ROWS = {
   judge: {
     argument: 'AGENT[:MODEL]',

@@ -1,6 +1,6 @@
 import type { WrittenRow } from './setting-row.ts';
 
-/** Limits on time, iterations and money. */
+/** The settings that limit time, iterations and money. */
 export const LIMIT_ROWS = {
   maxIterations: {
     short: '-n',

@@ -5,7 +5,7 @@ const SHOWN = {
   not: 'nobody watches a worker; ralph logs ID and ralph status ID show the task',
 } as const;
 
-/** Where things are stored, and what happens around the loop. */
+/** The settings that say where tasks are stored, and what happens around the loop. */
 export const PLACE_ROWS = {
   taskId: {
     argument: 'ID',

@@ -2,7 +2,7 @@ import type { WrittenRow } from './setting-row.ts';
 
 const POLICY = { not: 'the policy file of the worker decides about its sandbox' } as const;
 
-/** The sandbox, and what it allows or forbids beyond its default rules. */
+/** The settings that turn the sandbox on or off, and allow or forbid more than its default rules. */
 export const SANDBOX_ROWS = {
   sandbox: {
     negation: '--no-sandbox',

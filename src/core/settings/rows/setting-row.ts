@@ -137,9 +137,9 @@ interface OfOthers {
     | 'permission'
     /** The stricter of both values, since the setting is part of the sandbox. */
     | 'wall'
-    /** No value of the pass, since the setting says which file the task is. */
+    /** The pass sets no value, since the setting says which file the task is. */
     | 'file'
-    /** No value, since the setting makes no sense for many tasks. */
+    /** No value is used, since the setting makes no sense for many tasks. */
     | 'off';
 }
 

@@ -1,6 +1,6 @@
 import type { WrittenRow } from './setting-row.ts';
 
-/** The limits that end an iteration in which the agent repeats itself or uses too much. */
+/** The settings that end an iteration in which the agent repeats itself or uses too much. */
 export const SUPERVISOR_ROWS = {
   supervise: {
     negation: '--no-supervise',
