@@ -135,7 +135,7 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    // The clock's total is not used: `facts.retryWaitMs` already contains the time suspended in the agent's own retries.
+    // The clock's total is not used: `facts.retryWaitMs` already contains the time suspended in the agent's retries.
     heldUpMs: started.heldUpMs + facts.heldUpMs,
     startedAt: started.at,
     facts,

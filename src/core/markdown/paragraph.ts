@@ -88,7 +88,7 @@ function readElement(
   const close = closings().get(at);
   if (close !== undefined) return { to: close, why, isBehindThinking: false };
   // The tag is never closed. If it fills its line or ends it, it opens a block up to the end of the text.
-  // Otherwise, and always directly after a word as in `Vec<u8>`, it reaches to the end of the line.
+  // Otherwise, and always directly after a word as in `Vec<u8>`, the element reaches to the end of the line.
   const end = lineEnd(text, at);
   const behind = text.slice(tag.end, end).trim();
   const isAtStart = text.slice(text.lastIndexOf('\n', at) + 1, at).trim() === '';

@@ -116,7 +116,7 @@ export class OutputReader {
     const text = found?.[2] ?? null;
     const isTextTelling = text !== null && mayTell(text);
     if (isTelling || isTextTelling) this.readFailures(line, text);
-    // If nothing follows a prefix, its last space was trimmed away.
+    // A line of only a prefix has lost its last space by trimming, so it ends with the colon or bracket.
     if (found === null && !/[:\]]$/.test(line)) return;
     const prefix = found?.[1] ?? line;
     const voice = this.prefixed.get(prefix) ?? (text === null ? null : new Voice(prefix));

@@ -46,7 +46,7 @@ const passwordFlag = (): RegExp => {
   return new RegExp(`(${flag}${GAP})${ARGUMENT}`, 'gi');
 };
 
-/** Rules whose signs are case-sensitive, so they are joined without the flag `i`. */
+/** Rules whose signs (patterns searched for first) are case-sensitive, so they are joined without the flag `i`. */
 export const COMMAND_RULES: readonly MaskRule[] = [
   replacing(
     ['[ "\',]-[paw]'],

@@ -37,7 +37,7 @@ const netrc = (): RegExp => {
   return new RegExp(`(${machine}${login}${account}password${SPACE})(${WORD})`, 'gi');
 };
 
-/** Rules whose signs match in any case, so they are joined with the flag `i`. */
+/** Rules whose signs (patterns searched for first) match in any case, so they are joined with the flag `i`. */
 export const HEADER_RULES: readonly MaskRule[] = [
   replacing(['authorization'], authorization, ([whole, before = '', value = '']) => {
     const hasScheme = /[a-z0-9][ \t]{1,4}$/i.test(before);

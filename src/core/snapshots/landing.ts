@@ -23,10 +23,10 @@ export type StaysReason =
   | 'repository'
   /** A repository inside the tree. Its commit lands, but not the uncommitted changes in it. */
   | 'uncommitted-inside'
-  /** The work tree is gone, and the branch has moved since the snapshot that contains the file. */
+  /** The work tree is gone, and the task's branch has moved since the snapshot that contains the file. */
   | 'branch-moved';
 
-/** The paths that the task left but that do not land, and why. */
+/** The uncommitted paths that stay behind when the task's work lands, and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;
 
 /** Other branches with commits of the task whose changes would not land, and how many such commits each has. */
@@ -38,7 +38,7 @@ export type LandingEnd =
   | { readonly kind: 'written'; readonly files: number }
   /** The work has landed before, as `commit`. */
   | { readonly kind: 'landed-already'; readonly commit: string }
-  /** The branch already has the task's work, or at least its commits. `isEmpty`: no change of the task is known. */
+  /** The target branch already has the task's work, or at least its commits. `isEmpty`: no change of the task is known. */
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 
