@@ -33,7 +33,10 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Counts what the vault's tasks spent today; called only if a daily budget is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
-  /** Returns the hosts that the sandbox refused and the files planted in it since the last call; null if nothing ran. */
+  /**
+   * Returns what the sandbox noticed since the last call: refused hosts, and new files that other programs may run. Null
+   * if nothing ran in it. Never rejects.
+   */
   readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with an error that ralph's own code threw where no caller can catch it, or with a `RunDropped`. */
   readonly bugs: AbortSignal;
