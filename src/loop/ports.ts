@@ -34,8 +34,8 @@ export interface Ports {
   /** Counts what the vault's tasks spent today; called only if a daily budget is set. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
   /**
-   * Returns what the sandbox noticed since the last call: refused hosts, and new files that other programs may run. Null
-   * if nothing ran in it. Never rejects.
+   * Returns what the sandbox noticed since the last call: refused hosts, and new files that other programs may run.
+   * Null if nothing ran in it. Never rejects.
    */
   readonly takeMet: () => Promise<MetInSandbox | null>;
   /** Aborts with an error that ralph's own code threw where no caller can catch it, or with a `RunDropped`. */

@@ -47,7 +47,7 @@ export interface UndoPlan {
 /**
  * Decides what an undo does with each path. A path that the iterations did not change is left alone. A path that is
  * still as they left it, or as an undo that was cut off left it, goes back. Any other path was changed by somebody
- * else, and stays.
+ * else, and stays, unless `force` is set.
  */
 export function planUndo(question: UndoQuestion): UndoPlan {
   const { done, since, begun, isCutOff, goesOn, changedBetween, force } = question;
