@@ -40,7 +40,7 @@ export interface TreePair {
 
 /** Two trees between which something other than the agent may have changed files. */
 interface Gap extends TreePair {
-  /** For a gap before an undo, the tree that it left. A path that is equal in `to` and `left` is no change of others. */
+  /** For a gap before an undo, the tree that it left. A path that is equal in `to` and `left` was not changed. */
   readonly left: string | null;
 }
 
