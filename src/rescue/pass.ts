@@ -35,7 +35,7 @@ const DAY_SPENT = {
 } as const;
 
 export interface PassEnd {
-  /** Why no file could be processed, or null. */
+  /** Why the pass ended before all files were processed; null if nothing kept it from any file. */
   readonly cause: CommonCause | null;
   /** How many files could not be processed because of an error. */
   readonly problems: number;

@@ -27,7 +27,7 @@ export interface VaultPorts {
 
 /** The folders of the vault. */
 export interface Vault {
-  /** Lists `In_Progress`, and on request `Needs_Action`. Rejects if they cannot be read. */
+  /** Lists the files in `In_Progress`, and on request those in `Needs_Action`. Rejects if a folder cannot be read. */
   list(folders: { readonly withNew: boolean }): Promise<readonly FileFacts[]>;
   /** Resolves to the current facts of a file, or to null if the file is gone. */
   look(file: VaultFile): Promise<FileFacts | null>;
@@ -49,7 +49,7 @@ interface RescueRecords {
 
 /** The notes for a human in the vault. */
 export interface VaultNotes {
-  /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
+  /** Writes a note, unless the same note exists. Resolves to its path, or to null if it could not be written. */
   write(note: VaultNote): Promise<string | null>;
   /** Removes the note of a single run, because a note of the whole pass replaces it. */
   remove(file: string): Promise<void>;

@@ -223,7 +223,7 @@ export class RalphService {
     return this.#apply(task, { kind: 'ended-by-caller', at: this.#now(), ending: how });
   }
 
-  /** Returns the evidence that an open task is complete, or null. A moved file counts before a promise. */
+  /** Returns the evidence that an open task is complete, or null. A moved file takes precedence over a promise. */
   async #evidence(task: TaskState): Promise<Evidence | null> {
     const arrived = await this.#world.store.arrived(task);
     return arrived === null ? task.evidence : { kind: 'file-moved', detail: arrived };

@@ -5,7 +5,7 @@ import type { SettingOptions } from './setting-options.ts';
 export interface RunTaskOptions extends SettingOptions {
   /** `--signal`: complete when the agent states one of these in two iterations in a row. */
   readonly signals?: string | readonly string[];
-  /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */
+  /** A signal that stops the loop when it aborts, as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;
   /** Receives every event as it happens, as `--json` prints it. An error that it throws is ignored. */
   readonly onEvent?: (event: RalphEvent) => void;

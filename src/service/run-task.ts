@@ -127,7 +127,7 @@ async function resultOf(run: RunOptions): Promise<RunTaskResult> {
   };
 }
 
-/** Says how a task ended, and whether that is proven. */
+/** Says how a task ended, and how its completion is proven, if it is. */
 function messageOf(event: EndingEvent, asked: string): string {
   const { proof } = event.evidence ?? {};
   const lines = [endingLine(event, { asked }), ...(proof === undefined ? [] : [proofText(proof)])];

@@ -15,7 +15,7 @@ import {
 
 export type TaskLookup = ReturnType<typeof taskLookup>;
 
-/** Returns functions that find tasks and refuse those in the wrong status. */
+/** Returns functions that find tasks, and throw for a task in the wrong status. */
 export function taskLookup(store: ServiceStore, stateDir: string) {
   /** Returns a task, open or in the history; null if there is no task with this id. */
   const read = (taskId: string): TaskState | null => {

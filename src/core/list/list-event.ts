@@ -38,7 +38,7 @@ export type ListEvent =
       readonly sentence: string;
       readonly time: number;
     }
-  /** The item was blocked and then completed, but does not land. */
+  /** The task of a blocked item has been completed since, but its work could not be merged. */
   | { readonly kind: 'not-landed'; readonly item: string; readonly sentence: string }
   | {
       readonly kind: 'blocked';

@@ -3,7 +3,7 @@ import { isMistake, plainValue, readJsonSeries } from './json-tree.ts';
 import type { ListItem, ReadList } from './list-item.ts';
 import { checkedList } from './read-list.ts';
 
-/** The commands for a list that is not a file. They get ids and proofs only in environment variables. */
+/** The commands for a list that is not a file. Ids and proofs reach a command only as environment variables. */
 export interface SourceCommands {
   readonly list: string;
   /** Claims an item, so that nobody else works on it; null if no command is needed. */

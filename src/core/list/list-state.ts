@@ -43,7 +43,7 @@ export interface ListState {
   readonly items: readonly ItemRecord[];
   /** The text that the list must have while items are being worked on: as at their start, with ralph's own ticks. */
   readonly before: string | null;
-  /** The branch that ralph made for the items to land on; absent if it made none. */
+  /** The branch that ralph made to merge the items' work into; absent if it made none. */
   readonly target?: string;
 }
 

@@ -70,7 +70,7 @@ export function spansOf(text: string, source: string): readonly Span[] {
 /** A place where the phrase appears, with its tags or without. */
 export interface Mention extends Span {
   readonly tagged: boolean;
-  /** Whether there were invisible characters inside the mention. */
+  /** Whether the mention had invisible characters inside before they were removed. */
   readonly veiled: boolean;
 }
 

@@ -38,7 +38,7 @@ export function endsInCheer(text: string): boolean {
   return HAS_CHEER.test(GAP.exec(text.slice(-LONGEST))?.[0] ?? '');
 }
 
-/** Decides whether a full stop after this text ends a sentence. */
+/** Decides whether a full stop after `said` ends a sentence. */
 function endOfWord(said: string, isCut: boolean): SentenceEnd {
   const words = said.split(/\s+/);
   const word = (words.at(-1) ?? '').replace(/^["'“‘«‹„([*_]+/u, '');

@@ -85,7 +85,7 @@ export function endOfDiff(text: string, start: number): number {
   return last;
 }
 
-/** Returns the end of a transcript, which is at a blank line. */
+/** Returns the end of a transcript, which is before a blank line. */
 export function endOfTranscript(text: string, start: number): number {
   const blank = /\n[^\S\n]*(?:\n|$)/g;
   blank.lastIndex = start - 1;

@@ -16,7 +16,7 @@ export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly criteria: readonly Criterion[];
   /** The files that differ between the tree at the start and the claimed tree, with their diffs. */
   readonly files: readonly DifferingFile[];
-  /** Changed files that the judge's folder has in their form at the start, or not at all. */
+  /** Changed files that the judge's folder contains only as they were at the start, or not at all. */
   readonly putBack: readonly string[];
   /** A word that only this call contains. The judge's answer has to repeat it, so that no quoted text counts as one. */
   readonly nonce: string;

@@ -1,7 +1,7 @@
 import type { PromptLimit } from '../agent/agent.ts';
 import { AGENTS, type AgentName } from '../agent/agents/agents.ts';
 
-/** The room for what ralph adds: the note, the reminder, and the outputs of two failed commands. */
+/** The room for what ralph adds: how the loop works, what is missing, and the outputs of two failed commands. */
 const OWN_WORDS = 40 * 1024;
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const BYTES_PER_UNIT = 3;

@@ -88,7 +88,7 @@ function reminder(policy: Policy, carry: Handover): string {
   return lines.join('\n');
 }
 
-/** Returns the hints for the prompt. Together they get as much room as the earlier output. */
+/** Returns the hints for the prompt. All hints together get as much room as the previous iteration's output. */
 function toldHints(policy: Policy, carry: Handover): PromptHints {
   const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
   return newestHints(hints, policy.contextChars);

@@ -9,9 +9,9 @@ const MAVEN_BROKEN =
 const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;
 
 /**
- * Reads Maven's Surefire and Failsafe. Each module ends with the names of its failed tests and with numbers. With
- * `-q`, Maven prints numbers only if a test failed, so they do not count as the number of tests. Before 2.20, lines
- * had no level such as `[INFO]`.
+ * Reads the output of Maven's Surefire and Failsafe, which for each module ends with the names of its failed tests and
+ * with numbers. With `-q`, Maven prints numbers only if a test failed, so they do not count as the number of tests.
+ * Before 2.20, lines had no level such as `[INFO]`.
  */
 export function maven(tally: TestTally): Runner {
   let isQuiet = true;
@@ -46,7 +46,7 @@ export function maven(tally: TestTally): Runner {
   };
 }
 
-/** Reads Gradle. It says how many tests ran only if one failed, so that number is not used. */
+/** Reads the output of Gradle, which says how many tests ran only if one failed, so that number is not used. */
 export function gradle(tally: TestTally): Runner {
   let hasFailed = false;
   return {
@@ -62,7 +62,7 @@ export function gradle(tally: TestTally): Runner {
   };
 }
 
-/** The line with the numbers of each test project, or, at a terminal, of all of them. */
+/** Match the line with the numbers of one test project or, at a terminal, of all projects. */
 const DOTNET_LINES: readonly RegExp[] = [
   /^(?:Failed|Passed|Skipped)! +- Failed: +(\d+), Passed: +(\d+), Skipped: +\d+, Total: +\d+(?:,| -|$)/,
   /^Test summary: total: \d+, failed: (\d+), succeeded: (\d+), skipped: \d+(?:,|$)/,
@@ -74,12 +74,12 @@ const DOTNET_NAMES: readonly RegExp[] = [
   /\berror TESTERROR: (\S.*?) \([\dhms. ]+s\): /,
 ];
 
-/** An error in a project that does not compile. It is printed twice. */
+/** Matches an error in a project that does not compile. dotnet prints each such error twice. */
 const DOTNET_BROKEN = /: error [A-Z]{2,}\d+: .*\[[^\]]+\.\w+proj(?:::[^\]]*)?\]$/;
 
 /**
- * Reads `dotnet test` with VSTest or Microsoft.Testing.Platform. They print the numbers on one line, or as a block
- * with a line for each number that is not 0.
+ * Reads the output of `dotnet test` with VSTest or Microsoft.Testing.Platform. The numbers are on one line, or in a
+ * block with a line for each number that is not 0.
  */
 export function dotnet(tally: TestTally): Runner {
   let block: { passed: number; failed: number } | null = null;

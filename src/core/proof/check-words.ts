@@ -314,7 +314,7 @@ function addModule(run: Collected, module: string): void {
   run.files.push(`${path}.py`, `${path}/__main__.py`);
 }
 
-/** Adds the words of a program that may name scripts. A word of `concurrently` that is a command is read like one. */
+/** Adds the words of a program that may name scripts. A word of `concurrently` with a space in it is a command. */
 function addWords(run: Collected, program: string, words: readonly string[], depth: number): void {
   const name = nameOf(program);
   if (LOOKERS.has(name) || BUILTINS.has(name)) return;

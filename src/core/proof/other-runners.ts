@@ -7,8 +7,8 @@ const PYTEST_NONE =
   /^(?:no tests ran|(?:no|\d+(?:\/\d+)?) tests? collected.*) in [\d.]+s(?: \([\d:, days]+\))?$/;
 
 /**
- * Reads pytest. Tests that were expected to fail do not count as run. A test whose fixture failed did not run either,
- * but its name is among the failures.
+ * Reads the output of pytest. Tests that were expected to fail do not count as run. A test whose fixture failed did
+ * not run either, but its name is among the failures.
  */
 export function pytest(tally: TestTally): Runner {
   let isFramed = false;
@@ -35,7 +35,7 @@ export function pytest(tally: TestTally): Runner {
   };
 }
 
-/** Reads unittest, also under Django. It prints a line of dashes, `Ran 3 tests in 0.001s`, and the result. */
+/** Reads the output of unittest, also under Django: a line of dashes, `Ran 3 tests in 0.001s`, and the result. */
 export function unittest(tally: TestTally): Runner {
   let before = '';
   let ran: number | null = null;
@@ -88,7 +88,7 @@ export function countsPackages(output: string): boolean {
   return /^(?:ok {2}|FAIL)\t\S+\t/m.test(output);
 }
 
-/** Reads go. Counts packages instead of tests, since go names only failed tests. */
+/** Reads the output of go. Counts packages instead of tests, since go names only failed tests. */
 export function go(tally: TestTally): Runner {
   let names: string[] = [];
   let hasPanicked = false;

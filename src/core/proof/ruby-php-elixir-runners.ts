@@ -1,7 +1,7 @@
 import { numberBefore } from './script-runners.ts';
 import type { Runner, TestTally } from './test-tally.ts';
 
-/** Reads RSpec. Below the time come the numbers, and then a command for each failed example. */
+/** Reads the output of RSpec. Below the time come the numbers, and then a command for each failed example. */
 export function rspec(tally: TestTally): Runner {
   let before = '';
   return {
@@ -20,7 +20,7 @@ export function rspec(tally: TestTally): Runner {
   };
 }
 
-/** Reads Minitest, also under Rails, and test-unit, which calls the numbers by other words. */
+/** Reads the output of Minitest, also under Rails, and test-unit, which calls the numbers by other words. */
 export function minitest(tally: TestTally): Runner {
   let isNameNext = false;
   return {
@@ -46,7 +46,7 @@ export function minitest(tally: TestTally): Runner {
   };
 }
 
-/** Reads PHPUnit, which prints lists of failed, risky and other tests, and then the numbers. */
+/** Reads the output of PHPUnit, which prints lists of failed, risky and other tests, and then the numbers. */
 export function phpunit(tally: TestTally): Runner {
   let isListing = false;
   return {
@@ -70,7 +70,7 @@ export function phpunit(tally: TestTally): Runner {
   };
 }
 
-/** Reads ExUnit, and bats at a terminal, which use the same words for their numbers. */
+/** Reads the output of ExUnit, and bats at a terminal, which use the same words for their numbers. */
 export function exunit(tally: TestTally): Runner {
   let before = '';
   return {

@@ -6,8 +6,8 @@ export function numberBefore(word: string, list: string): number {
 }
 
 /**
- * Reads Vitest. Its summary has two spaces before each value, and counts once the line with the start time follows.
- * The summaries that it redraws at a terminal have only one space.
+ * Reads the output of Vitest. The summary has two spaces before each value, and counts once the line with the start
+ * time follows. The summaries that Vitest redraws at a terminal have only one space.
  */
 export function vitest(tally: TestTally): Runner {
   let isAfterFiles = false;
@@ -34,8 +34,8 @@ export function vitest(tally: TestTally): Runner {
 }
 
 /**
- * Reads Jest. At a terminal it prints its summary again and again, with `1 of 3 total` while files are still to come.
- * `Ran all test suites` follows the last summary, unless jest is told to be silent.
+ * Reads the output of Jest. At a terminal the summary is printed again and again, with `1 of 3 total` while files are
+ * still to come. `Ran all test suites` follows the last summary, unless jest is told to be silent.
  */
 export function jest(tally: TestTally): Runner {
   let isAfterSuites = false;
@@ -70,7 +70,7 @@ export function jest(tally: TestTally): Runner {
   };
 }
 
-/** Reads Mocha, which prints the numbers first, then the failed tests, each below the names of its suites. */
+/** Reads the output of Mocha: first the numbers, then the failed tests, each below the names of its suites. */
 export function mocha(tally: TestTally): Runner {
   let failing = 0;
   let name: string[] | null = null;
@@ -107,7 +107,7 @@ export function mocha(tally: TestTally): Runner {
   };
 }
 
-/** Reads Ava. It says how many tests passed only if none failed, so the passed tests are counted one by one. */
+/** Reads the output of Ava. If a test failed, it does not say how many passed, so they are counted one by one. */
 export function ava(tally: TestTally): Runner {
   let passed = 0;
   let isSummary = false;
@@ -133,7 +133,7 @@ export function ava(tally: TestTally): Runner {
   };
 }
 
-/** Reads `bun test`, which prints numbers right above `Ran 3 tests across 1 file.`, but not with `--bail`. */
+/** Reads the output of `bun test`. The numbers are right above `Ran 3 tests across 1 file.`, but not with `--bail`. */
 export function bun(tally: TestTally): Runner {
   let file = '';
   let names = 0;
@@ -171,7 +171,7 @@ const NODE_SUMMARY = [
 /** Matches the name of a test file. `node --test` counts a file without tests as a test that passed. */
 const FILE_AS_TEST = /^\S*\.[cm]?[jt]sx?$/;
 
-/** Reads `node --test`, as TAP or as printed at a terminal. In TAP, the output of tests also begins with `# `. */
+/** Reads the output of `node --test`, in TAP or as at a terminal. In TAP, what tests print also begins with `# `. */
 export function nodeTest(tally: TestTally): Runner {
   let values: number[] = [];
   let files = 0;

@@ -15,13 +15,13 @@ interface CheckOfStatement {
   /** Null if the check was killed, for example at its time limit. */
   readonly exit_code: number | null;
   readonly duration_ms: number;
-  /** ISO instant. */
+  /** When the check began, as an ISO instant. */
   readonly started_at: string;
   /** The program that the check runs, as found on PATH; null if it runs none. */
   readonly program: string | null;
   readonly baseline: 'passed' | 'failed' | 'not-run';
   readonly where: 'work-tree' | 'clean';
-  /** Null if the number is unknown. */
+  /** How many tests ran, and how many of them failed; null if unknown. */
   readonly tests: number | null;
   readonly failed: number | null;
   /** The failed tests that were excused since they failed at the start, too; empty if the check needed no excuse. */
@@ -48,7 +48,7 @@ export interface FindingProof {
 
 /** How a checkout is prepared for the checks, and in which folder they run. */
 export interface CheckSetup {
-  /** The folder that checks run in, relative to the root of the work tree, or empty. */
+  /** The folder in which checks run, relative to the root of the work tree; empty for the root. */
   readonly folder: string;
   /** The command of `--setup`, and the patterns of `--copy`. */
   readonly setup: string | null;

@@ -142,7 +142,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
   switch (rescue.standing) {
     case 'corrupt':
     case 'completed':
-      // A new run moves a corrupt state file aside.
+      // A corrupt state file does not stop a new run, which moves the file aside.
       return null;
     case 'newer ralph':
     case 'unreadable':

@@ -17,7 +17,7 @@ export interface GitFolder {
   readonly path: string;
   /** Whether this folder belongs to an additional work tree, whose hooks and settings are in another folder. */
   readonly isOfWorkTree: boolean;
-  /** Where git looks for its hooks. */
+  /** The folder in which git looks for the hooks. */
   readonly hooks: string;
   /** Whether the surrounding repository tracks the files of this folder, for example as data for its tests. */
   readonly isTracked: boolean;
@@ -25,7 +25,7 @@ export interface GitFolder {
 
 /** The facts from which the rules are made. Paths are absolute, without links, and need not exist. */
 export interface Surroundings {
-  /** Null for a user without a home folder. */
+  /** The user's home folder; null if there is none. */
   readonly home: string | null;
   /** The folder in which the agent works. */
   readonly workFolder: string;
@@ -40,7 +40,7 @@ export interface Surroundings {
   readonly shown: readonly string[];
   /** The folders of the vault in which the agent moves files. */
   readonly vaultFolders: readonly string[];
-  /** Folders with a person's answers and ralph's states, which the agent may not write. They exist before it starts. */
+  /** Folders with a person's answers and ralph's states. The agent may not write them; they exist before it starts. */
   readonly fixedFolders: readonly string[];
   /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];

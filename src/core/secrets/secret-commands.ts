@@ -46,7 +46,7 @@ const passwordFlag = (): RegExp => {
   return new RegExp(`(${flag}${GAP})${ARGUMENT}`, 'gi');
 };
 
-/** Rules whose signs (patterns searched for first) are case-sensitive, so they are joined without the flag `i`. */
+/** Rules whose signs (patterns searched for first) are case-sensitive: they are joined without the flag `i`. */
 export const COMMAND_RULES: readonly MaskRule[] = [
   replacing(
     ['[ "\',]-[paw]'],
@@ -73,7 +73,7 @@ export const COMMAND_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** Rules whose signs match in any case, so they are joined with the flag `i`. */
+/** Rules whose signs match in any case, so these rules are joined with the flag `i`. */
 export const FLAG_RULES: readonly MaskRule[] = [
   replacing(
     ['--[\\w-]{0,80}(?:pass|pwd|token|secret|credentials|key)'],

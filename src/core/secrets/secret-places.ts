@@ -42,7 +42,7 @@ const kubeadmToken = (): RegExp =>
     'g',
   );
 
-/** Rules whose signs (patterns searched for first) are case-sensitive, so they are joined without the flag `i`. */
+/** Rules whose signs (patterns searched for first) are case-sensitive: they are joined without the flag `i`. */
 export const PLACE_RULES: readonly MaskRule[] = [
   keepingFirst([URL_SIGN], urlPassword),
   keepingFirst([URL_SIGN], urlPasswordWithSlash),

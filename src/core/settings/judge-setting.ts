@@ -7,11 +7,11 @@ import { shellWords } from './shell-words.ts';
 /** The agent that judges whether a task is complete, once the task's own agent claims so. */
 export interface Judge {
   readonly agent: AgentName;
-  /** Null for the agent's own default. */
+  /** The model that the agent uses; null for the agent's own default. */
   readonly model: string | null;
 }
 
-/** The largest number of criteria that is accepted. */
+/** How many criteria for the judge are accepted at most. */
 export const MOST_CRITERIA = 100;
 
 /** The agents that ralph knows how to keep from writing while they judge. */
@@ -48,7 +48,7 @@ const OF_JUDGE = ['judgeCommand', 'criterion', 'criteria', 'judgeRounds'] as con
 /** Returns the contradictions between the settings of the judge, one sentence each. */
 export function judgeProblems({ settings, sources }: SourcedSettings): readonly string[] {
   const { judge, noJudge, judgeCommand } = settings;
-  // If a resume turns the judge off, the other settings of the judge may stay.
+  // If a resume turns the judge off with --no-judge, the other settings of the judge may stay.
   if (noJudge) return [];
   if (judge === null) {
     return OF_JUDGE.filter((name) => sources[name].kind === 'flag').map(

@@ -5,7 +5,7 @@ import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
 import type { SettingKind } from './rows/setting-row.ts';
 
-/** Parses the value of a setting as it was written. A problem says what was expected and what was found. */
+/** Parses a setting's value as it was written. Returns the value, or a problem: what was expected and what was found. */
 export function parseValue(
   type: SettingKind,
   written: unknown,
@@ -34,7 +34,7 @@ function isBlank(value: unknown): boolean {
   return typeof text === 'string' && text.trim() === '';
 }
 
-/** Returns null if the value is invalid. Written by hand, since a schema library would cost 4 ms per start. */
+/** Reads a value; null if it is invalid. This is written by hand, since a schema library would cost 4 ms per start. */
 function read(type: SettingKind, written: unknown): unknown {
   switch (type.kind) {
     case 'text':
@@ -148,7 +148,7 @@ function expected(type: SettingKind): string {
   }
 }
 
-/** Suggests the choice that was probably meant. */
+/** Suggests the choice that was probably meant; '' if no choice is close. */
 function meant(type: SettingKind, written: unknown): string {
   if (type.kind !== 'choice' && type.kind !== 'choices') return '';
   const wrong = wordsIn(written).find((word) => !type.choices.includes(word));

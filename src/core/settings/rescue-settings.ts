@@ -34,7 +34,7 @@ export type VaultSettingName = keyof typeof VAULT_SETTINGS;
 /** The settings of the vault from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
-/** Which of the vault's settings each command has. */
+/** The settings of the vault that each of the two commands has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],

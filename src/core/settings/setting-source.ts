@@ -19,7 +19,7 @@ export interface Written {
 /** The settings from one source. A setting that is absent comes from the next source. */
 export type Layer = Readonly<Partial<Record<SettingName, Written>>>;
 
-/** Makes a layer from values. A duration can be a number, in milliseconds. Leaves out null and undefined. */
+/** Makes a layer from values, except null and undefined. A number for a duration means milliseconds. */
 export function layerOf(
   values: Readonly<Partial<Record<SettingName, unknown>>>,
   sourceOf: (name: SettingName) => Source,

@@ -7,7 +7,7 @@ import { isGiven, type Source, type SourcedSettings } from './setting-source.ts'
 import { SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
-/** The settings of a run as the user requested it. */
+/** The settings of a run as the user requested them, before they are checked against each other. */
 export interface RequestedSettings extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;

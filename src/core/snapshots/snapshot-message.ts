@@ -1,6 +1,6 @@
 /** The trees of an undo or a redo, which are needed to finish it or to take it back. */
 export interface UndoTrees {
-  /** The tree that ralph had left, including the files that the undo is about to replace. */
+  /** The tree as ralph left it before the undo, with the files that the undo is about to replace. */
   readonly fromTree: string;
   /** The tree that the undo leaves, without changes of others. */
   readonly leftTree: string;

@@ -177,7 +177,7 @@ function firstFrom({ snapshots }: Timeline, iteration: number): number {
   );
 }
 
-/** Returns the iterations of which the trees before and after are both kept, in order. */
+/** Returns, in order, the iterations whose trees before and after are both kept. */
 export function iterationsWithStart({ snapshots }: Timeline): readonly number[] {
   const seen = new Set<number>();
   const whole = snapshots.flatMap(({ what }, place) => {

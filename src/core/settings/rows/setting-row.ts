@@ -104,7 +104,7 @@ interface Rights {
   /** How `ralph resume` treats the setting. */
   readonly resume:
     | 'changes'
-    /** A resume may change it, and `+5` sets it to 5 more than the task has used. */
+    /** A resume may change the setting, and `+5` sets it to 5 more than the task has used. */
     | 'adds'
     /** The setting belongs to the command and not to the task, so the stored value is never used. */
     | 'now'
@@ -131,7 +131,7 @@ interface OfOthers {
   /** Whose value is used when a pass over the vault (by `ralph rescue` or `ralph watch`) works on one of its tasks. */
   readonly rescue: /** The task's own value. The value of the pass is for tasks that the pass starts. */
     | 'own'
-    /** The task's own value, too. A person who takes the task over sees it, since it changes the repository. */
+    /** The task's own value, too. It is shown to a person who takes the task over, since it changes the repository. */
     | 'shown'
     /** The value of the pass, since the setting gives the agent permissions. */
     | 'permission'
@@ -151,7 +151,7 @@ interface OfFleet {
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted. With `--batch` it applies to all tasks, unlike the settings of one line. */
+    /** It says how tasks are submitted. It applies to all tasks of a `--batch`, unlike the settings in one of its lines. */
     | 'command'
     /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
     | { readonly not: string };
