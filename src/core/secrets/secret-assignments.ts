@@ -33,7 +33,7 @@ const QUOTED_TWICE = /[^"'`\\\n]*/y;
 /** Matches a value in an environment file, up to the end of its line; `ESCAPED_LINE` if line breaks are escaped. */
 const ENVIRONMENT_LINE = /[^\s"'`]*/y;
 const ESCAPED_LINE = /[^\s"'`\\]*/y;
-/** Matches the part of a bare value that is examined. If it is a credential, what `BARE_REST` matches is masked, too. */
+/** Matches the part of a bare value that is examined. If it is a credential, a match of `BARE_REST` is masked, too. */
 const BARE = /[^\s"'`,;(){}[\]<>|&\\=]{0,256}={0,2}/y;
 const BARE_REST = /[^\s"'`,;(){}[\]<>|&\\]*/y;
 

@@ -97,7 +97,7 @@ export function remedyForRefused(
 
 interface EditRules {
   readonly allowed: readonly { readonly command: string; readonly rule: string }[];
-  /** Commands that get no rule, because only a shell knows what they run, or because the agent has no rules for commands. */
+  /** Commands that get no rule, because only a shell knows what they run, or the agent has no rules for commands. */
   readonly left: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
 import type { SettingKind } from './rows/setting-row.ts';
 
-/** Parses a setting's value as it was written. Returns the value, or a problem: what was expected and what was found. */
+/** Parses a setting's value as it was written. Returns the value or a problem: what was expected and what was found. */
 export function parseValue(
   type: SettingKind,
   written: unknown,
