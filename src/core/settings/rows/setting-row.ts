@@ -151,7 +151,7 @@ interface OfFleet {
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted, and applies to all tasks of a `--batch`, unlike a setting in one of its lines. */
+    /** It says how tasks are submitted, and applies to all tasks of a batch, unlike a setting in one of its lines. */
     | 'command'
     /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
     | { readonly not: string };
