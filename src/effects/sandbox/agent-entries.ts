@@ -4,17 +4,22 @@ import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
 import { SandboxError } from '../../errors.ts';
 
-/** Each entry becomes a mount of every command, and the cost of mounting grows faster than the number of mounts. */
+/**
+ * The limit for programs and data files together: each becomes a mount for every command, and many mounts take long.
+ */
 const AT_MOST = 200;
-/** Data files come last: nothing runs them by themselves, and some plug-ins write one for each session. */
+/**
+ * Names of data files. They are left out first if there are too many entries: nothing runs them by themselves, and some
+ * plug-ins write one for each session.
+ */
 const DATA = /\.(?:jsonl?|log)$/;
-/** Older sessions have ended and run nothing anymore. */
+/** How many entries of each session folder count, newest first: older sessions have ended and run nothing anymore. */
 const NEWEST_SESSIONS = 50;
 
 /**
- * Returns the entries in the folders of agents that are not the agent's own state, such as a script that the user's
- * settings name, and the newest entries of its folders for sessions. All of these paths exist. Throws a `SandboxError`
- * if too many of them may be programs.
+ * Returns the entries in the agents' folders that a sandbox has to protect: those that are not the agent's own state,
+ * such as a script that the user's settings name, and the newest entries of its folders for sessions. All of these
+ * paths exist. Throws a `SandboxError` if too many of the entries may be programs.
  */
 export function foreignEntries(
   agents: readonly AgentName[],
@@ -57,7 +62,10 @@ function isNamed(entry: string, names: readonly string[]): boolean {
   return names.includes(path.basename(entry));
 }
 
-/** Sockets and pipes are left out: they are not run, and opening one would wait. */
+/**
+ * Returns the files, folders and links in a folder; none if it cannot be read. Leaves out sockets and pipes: nothing
+ * runs them, and opening one would block.
+ */
 function entriesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -14,7 +14,7 @@ import { realPath } from '../files/real-path.ts';
 /**
  * Returns the file from which to import the component, the package that makes the sandbox. The search begins at ralph's
  * own file and goes up; the current folder and NODE_PATH do not count. Throws a `SandboxError` if the component is
- * missing or of another version, or if the agent may write where it, ralph or node lies.
+ * missing or of another version, or if the component, ralph or node lies where the agent may write.
  */
 export function findComponent(writable: readonly string[]): string {
   const own = packageFolder(OWN_FILE);

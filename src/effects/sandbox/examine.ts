@@ -17,7 +17,7 @@ const IN_NAMESPACES = [
   ...['--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/sh', '-c', ':'],
 ];
 
-/** Rejects with a `SandboxError` if a sandbox would be refused, as far as `examineSandbox` sees that. */
+/** Rejects with the first `SandboxError` that `examineSandbox` finds. */
 export async function requireSandbox(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -27,7 +27,10 @@ export async function requireSandbox(
   if (first !== undefined) throw first;
 }
 
-/** Returns why a sandbox would be refused in this folder, as far as this shows without opening one. Writes nothing. */
+/**
+ * Returns the reasons why a sandbox would be refused in this folder, as far as they show without opening one. Writes
+ * nothing.
+ */
 export async function examineSandbox(
   cwd: string,
   env: NodeJS.ProcessEnv,

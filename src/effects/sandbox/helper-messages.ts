@@ -21,6 +21,6 @@ export type HelperReport =
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'wrapped'; readonly id: number; readonly line: string }
   | { readonly kind: 'not-wrapped'; readonly id: number; readonly why: string }
-  /** All refusals from before the request have been reported. */
+  /** The answer to `catch-up`: all connections that were refused before this request have been reported. */
   | { readonly kind: 'caught-up'; readonly id: number }
   | { readonly kind: 'refused'; readonly host: string; readonly port: number };

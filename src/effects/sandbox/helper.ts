@@ -10,7 +10,7 @@ import type { RunFolder } from './run-folder.ts';
 /** The process that holds the proxies of a sandbox. */
 export interface Helper {
   readonly pid: number;
-  /** Returns the command line that runs `line` inside. Rejects if the helper has ended. */
+  /** Returns the command line that runs `line` inside the sandbox. Rejects if the helper has ended. */
   wrap(line: string, mounts: Mounts): Promise<string>;
   /** Returns the hosts refused since the last call; if the helper has ended, only those that it has reported. */
   takeRefused(): Promise<readonly RefusedHost[]>;
@@ -30,18 +30,18 @@ interface HelperOptions {
   readonly unixSockets: boolean;
   readonly run: RunFolder;
   readonly runId: string;
-  /** PATH without the folders of the agent. */
+  /** PATH without the folders that the agent may write to. */
   readonly outerPath: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Much longer than any answer takes, even on a machine that swaps. */
+/** The time limit for an answer of the helper: much longer than any answer takes, even on a machine that swaps. */
 const ANSWER_MS = 30_000;
 
-/** Variables that the helper gets from outside, such as the machine's own proxy, which its proxies use. */
+/** Variables that the helper inherits, such as those that name the machine's own proxy: the helper's proxies use it. */
 const PASSED_ON = /^(?:(?:http|https|all|no)_proxy|HOME|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS)$/i;
 
-/** Starts a helper. Rejects with the helper's reason if the component cannot be opened, or if it does not answer. */
+/** Starts a helper. Rejects if the helper cannot open the component, with its reason, or if it does not answer. */
 export async function startHelper(options: HelperOptions): Promise<Helper> {
   const { run, tools, component, hosts, unixSockets } = options;
   // The helper has its own session, so no signal from the terminal reaches it.
@@ -58,7 +58,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
   const ended = new Promise<void>((resolve) => {
     const end = (error: Error): void => {
       isAlive = false;
-      // Without this, the bridge to the proxies would outlive a killed helper.
+      // A killed helper would leave its bridge running, the process that connects the sandbox to the proxies.
       killGroup(child.pid);
       for (const each of waiting.values()) each.fail(error);
       waiting.clear();
@@ -151,10 +151,10 @@ function helperEnvironment({ env, run, runId, outerPath }: HelperOptions): NodeJ
   const passed = Object.entries(env).filter(([name]) => PASSED_ON.test(name));
   return {
     ...Object.fromEntries(passed),
-    // The component asks `which` for its shell.
+    // The component runs `which` to find its shell.
     PATH: `${outerPath}:/usr/bin:/bin`,
     TMPDIR: run.sockets,
-    // The component sets TMPDIR inside to this folder.
+    // The component sets TMPDIR to this folder inside the sandbox.
     CLAUDE_CODE_TMPDIR: run.tmp,
     // The helper's bridge inherits this mark, so that the guard finds the bridge if the helper is killed.
     [MARKER_NAME]: runId,

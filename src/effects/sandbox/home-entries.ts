@@ -8,21 +8,21 @@ import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 
-/** Folders of the system: what a link to them leads to does not belong to the user. */
+/** Folders of the system: if a link leads into one of them, its target does not belong to the user. */
 const OF_SYSTEM: readonly string[] = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/run'],
   ...['/proc', '/sys', '/dev', '/var/lib', '/var/cache', '/var/log'],
 ];
 
-/** Folders of the system in which users have folders of their own. */
+/** Folders that count as the system's only themselves: users have folders of their own in them. */
 const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
 
 /**
- * Returns the real paths to hide in a home as it is now: its hidden entries, except for those in `shown` or leading
- * there. A link stands for its target.
+ * Returns the real paths to hide in a home as it is now: its hidden entries, except for the places in `shown` and links
+ * to them. For a link, its target is hidden. If the home cannot be read, it is hidden as a whole.
  */
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
-  // Only the paths are added, not their targets now: by now, an agent may have put links there.
+  // The fixed list is added without following its links: by now, an agent may have made some of them.
   const places = new Set([...shown, ...inHome(home, SHOWN_IN_HOME)]);
   const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {
@@ -31,7 +31,8 @@ export function hiddenEntries(home: string, shown: readonly string[]): readonly 
     seen.add(target);
     if (target !== place && !canBeHidden(target, home, places)) return [];
     const inside = [...places].filter((each) => isWithinAny(each, [place, target]));
-    // Shown places in a hidden folder are mounted there. This is impossible for a link that leads out of the folder.
+    // Shown places in a hidden folder are mounted there, which is impossible for a link that leads out of the folder.
+    // Then the entries of the folder are hidden one by one.
     const leadsOut = inside.some(
       (each) => existsSync(each) && !isAtOrBelow(realPath(each), target),
     );
@@ -42,7 +43,7 @@ export function hiddenEntries(home: string, shown: readonly string[]): readonly 
   return entries?.flatMap((name) => hide(path.join(home, name))) ?? [home];
 }
 
-/** Returns the names in a folder; null if it cannot be read. */
+/** Returns the names in a folder; none if it is missing, and null if it cannot be read. */
 function entriesOf(folder: string): readonly string[] | null {
   try {
     return readdirSync(folder);
@@ -58,30 +59,30 @@ function canBeHidden(target: string, home: string, shown: ReadonlySet<string>): 
   return !isOfSystem && !isAtOrBelow(home, target) && !isWithinAny(target, [...shown]);
 }
 
-/** The places that a run needs although they are hidden, beyond the fixed list. */
+/** The facts by which `shownPlaces` finds the hidden places that a run needs to read. */
 export interface NeededPlaces {
   /** The home of the user; null if there is none. */
   readonly home: string | null;
-  /** Other folders that are hidden. */
+  /** Hidden folders outside the home. */
   readonly hidden: readonly string[];
   /** The folders and files that the task is about, and its programs. */
   readonly places: readonly string[];
-  /** The files that the user's own settings of git name. */
+  /** The user's own files of settings for git, and the files that these name. */
   readonly ofGit: readonly string[];
-  /** The PATH: programs in its folders can be run, so they can be read. */
+  /** The PATH: a run may start programs in its folders, so these folders stay readable. */
   readonly path: string;
-  /** Whether no part of the path may have been made by an agent. */
+  /** Whether no agent can have made any part of the path. */
   readonly isOfUser: (place: string) => boolean;
 }
 
 /** Folders beside a folder `bin` that hold further parts of its programs. */
 const BESIDE_BIN: readonly string[] = ['lib', 'libexec'];
 
-/** Returns the places that can be read although they are hidden: existing ones, as real paths. */
+/** Returns the places that a run can read although they are hidden: existing ones, as real paths. */
 export function shownPlaces(needed: NeededPlaces): readonly string[] {
   const { home, hidden, places, ofGit, isOfUser } = needed;
   const secrets = inHome(home, SECRETS_IN_HOME).map(realPath);
-  // A folder directly in the home holds more than programs, so it is shown only if it is in the fixed list.
+  // A folder directly in the home holds more than programs, so PATH alone does not make it readable.
   const onPath = needed.path.split(':').filter((each) => path.dirname(realPath(each)) !== home);
   const besidePath = onPath.flatMap((each) =>
     BESIDE_BIN.map((name) => path.join(path.dirname(each), name)),
@@ -110,7 +111,7 @@ function inHome(home: string | null, names: readonly string[]): readonly string[
   return home === null ? [] : names.map((name) => path.join(home, name));
 }
 
-/** Returns the entries of a home that stay readable, in order. */
+/** Returns the names of the entries of a home that stay readable, sorted. */
 export function namesShownInHome(
   home: string,
   denyRead: readonly SandboxRule[],

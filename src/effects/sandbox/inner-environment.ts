@@ -4,7 +4,10 @@ import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { PlacedCommand } from '../processes/find-program.ts';
 import { INNER_MARK } from '../processes/process-table.ts';
 
-/** Returns the environment of a command inside: without secrets, and with its caches in its temporary folder. */
+/**
+ * Returns the environment of a command in the sandbox: without the variables that the rules drop, and with its caches
+ * in its temporary folder.
+ */
 export function innerEnvironment(
   env: NodeJS.ProcessEnv,
   { dropEnv }: SandboxRules,
@@ -27,8 +30,9 @@ export function variablesInside(tmp: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Waits, at most 2 s each, for the ports 3128 and 1080 that pass connections on to the proxies. The component (the
- * sandbox package) starts them beside the command, so the first connection of a quick command would be refused.
+ * A shell command that waits, at most 2 s each, for the ports 3128 and 1080, which pass connections on to the proxies.
+ * The component (the sandbox package) opens them while the command starts, so the first connection of a quick command
+ * would be refused.
  */
 const PROXIES_LISTEN = [
   'for port in 0C38 0438; do tries=0',
@@ -37,8 +41,8 @@ const PROXIES_LISTEN = [
 ].join('; ');
 
 /**
- * Returns the line for a shell inside, which then becomes the command. With `exitFile`, the shell stays and writes the
- * exit code of the command to this file.
+ * Returns the line that a shell in the sandbox runs: the shell prepares the environment, and then becomes the command.
+ * With `exitFile`, the shell stays and writes the exit code of the command to this file.
  */
 export function innerLine(
   { file, args, cwd }: PlacedCommand,
@@ -55,23 +59,23 @@ export function innerLine(
 }
 
 /**
- * Returns a shell command that sends private addresses through the proxy. The component exempts them, but nothing
- * answers there inside. Only the sandbox's own servers are reached directly, unless a server on this machine outside is
- * allowed.
+ * Returns a shell command that sends connections to private addresses through the proxy. The component exempts these
+ * addresses, but nothing answers there inside the sandbox. Only servers in the sandbox itself are reached directly,
+ * unless the rules allow a server on this machine outside.
  */
 function noProxy({ allowNet }: SandboxRules): string {
   if (allowNet.some((rule) => isLoopback(rule.value))) return 'unset NO_PROXY no_proxy';
   return 'export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1';
 }
 
-/** Each line of the component starts bwrap with these options. */
+/** Each command line that the component makes starts bwrap with these options. */
 const FIRST_OPTIONS = ' --new-session --die-with-parent ';
 
-/** The file descriptor of the filter: the component itself may use 9. */
+/** The file descriptor of the filter: not 9, which the component itself may use. */
 const FILTER_FD = 8;
 
 /**
- * Returns a line of the component with options that its configuration does not offer: separate shared memory,
+ * Adds options to a command line of the component that its configuration does not offer: separate shared memory,
  * semaphores and message queues, and a filter for the kernel. Throws if the line does not begin as expected.
  */
 export function withOwnKernelObjects(line: string, filter: string): string {

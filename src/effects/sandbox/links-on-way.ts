@@ -5,7 +5,10 @@ import { errorCode } from '../files/write-file.ts';
 /** The largest number of links that Linux follows. */
 const MOST_LINKS = 40;
 
-/** Returns all links through which a path leads, including those in the targets of links. */
+/**
+ * Returns the links through which a path leads, including those in the targets of links, but no more than Linux
+ * follows.
+ */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];
   const left = place.split('/').reverse();

@@ -4,7 +4,7 @@ import { loadsInside } from '../../core/sandbox/refusals.ts';
 import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
 
-/** Variables that make the system's loader load libraries: folders and files, between colons or spaces. */
+/** Variables by which the system's loader loads libraries: lists of folders or files, separated by colons or spaces. */
 const OF_LOADER = [
   ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'],
   ...['DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'DYLD_FRAMEWORK_PATH'],
@@ -15,8 +15,8 @@ const OF_NODE =
   /(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))[=\s]+("[^"]*"|\S+)/g;
 
 /**
- * Throws a `SandboxError` if variables would make programs outside, such as the shell, bubblewrap and ralph, load what
- * the agent wrote.
+ * Throws a `SandboxError` if variables would make programs outside the sandbox, such as the shell, bubblewrap and
+ * ralph, load files that the agent can write.
  */
 export function refuseLoadedCode(
   env: NodeJS.ProcessEnv,

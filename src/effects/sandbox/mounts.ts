@@ -17,14 +17,15 @@ export interface Mounts {
   readonly allowRead: readonly string[];
 }
 
-/** Folders that the component makes writable for every command, whatever its rules say. */
+/** Folders that the component makes writable for every command, whatever its rules say. They are denied again here. */
 const OF_COMPONENT = ['/tmp/claude', path.join(homeFolder(process.env) ?? '/', '.npm', '_logs')];
 
 /**
- * Returns a function that computes the mounts of each command from the paths as they are then. It leaves out missing
- * paths: the component would make a stub in the tree, or ignore the rule. A rule of `planned` counts only while its
- * path leads where it leads now, since the agent could put a link there. `warn` is called once for each rule that no
- * longer counts. `tmp` is the temporary folder of the command.
+ * Returns a function that computes the mounts of a command from the paths as they are when it starts; `tmp` is the
+ * command's temporary folder. Missing paths are left out: the component would make a stub for them in the tree, or
+ * ignore the rule. A rule of `planned` that allows a path counts only while the path leads where it leads now, since
+ * the agent could put a link there. `warn` is called once for each rule that no longer counts, and for each path that
+ * cannot be hidden.
  */
 export function mountsBy(
   planned: SandboxRules,
@@ -73,8 +74,8 @@ export function mountsBy(
 }
 
 /**
- * Returns the writable places that must be named as hidden, too. The component mounts readable places in a hidden
- * folder over the writable ones, but mounts a writable place again if it is itself hidden.
+ * Returns the writable places in a readable place that lies in a hidden folder. They must be named as hidden, too: the
+ * component mounts the readable place over them, and mounts a writable place again only if it is itself hidden.
  */
 function writableAgain(
   allowWrite: readonly string[],
@@ -85,7 +86,7 @@ function writableAgain(
   return allowWrite.filter((place) => isWithinAny(place, covering) && !hidden.includes(place));
 }
 
-/** Whether a name is no valid UTF-8: the component takes text, in which such bytes are lost. */
+/** Whether a path is no valid UTF-8: the component takes paths as text, in which such bytes are lost. */
 function isInNoEncoding(place: string): boolean {
   return place.includes('\uFFFD') && !existsSync(place);
 }

@@ -36,7 +36,7 @@ import type { SandboxPlan } from './surroundings.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** How often the start is tried if what has to be hidden changes meanwhile. */
+/** How often a probe, or the making of a command line, is tried while the paths to be hidden keep changing. */
 const TRIES_AT_MOST = 5;
 
 /** The options for opening a sandbox. */
@@ -46,7 +46,7 @@ export interface OpenOptions {
   readonly runId: string;
   /** Path of the bundled `sandbox-helper.js`. */
   readonly helperProgram: string;
-  /** Called with a sentence about what does not hold here, or what has changed since the start. */
+  /** Called with a sentence about each protection that this system lacks, and each change after the start. */
   readonly warn: (sentence: string) => void;
 }
 
@@ -57,8 +57,8 @@ export function requireSandboxUser(): void {
 }
 
 /**
- * Opens a planned sandbox, and tests that it holds. Rejects with a `SandboxError` otherwise, after removing everything
- * that it made.
+ * Opens a planned sandbox, and tests that it holds. Rejects with a `SandboxError` if it cannot be opened or does not
+ * hold, after removing everything that was made for it.
  */
 export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox> {
   requireSandboxUser();
@@ -133,7 +133,10 @@ async function probeUntilSteady(
   }
 }
 
-/** Wraps again if a path to be hidden disappears meanwhile: nothing can be mounted over a missing path. */
+/**
+ * Makes the command line again if a path to be hidden has disappeared meanwhile: nothing can be mounted over a missing
+ * path.
+ */
 async function wrapSteadily(
   helper: Helper,
   inner: string,
@@ -171,7 +174,8 @@ function createSandbox(
   ): Promise<ConfinedCommand> => {
     placeholders.renew();
     const helper = await helpers.get(as, own);
-    // A check's exit code goes to a file: several programs pass it on outside, and a faulty one could let it pass.
+    // A check's exit code goes to a file: outside, several programs pass the code on, and a fault in one of them could
+    // turn a failed check into a passed one.
     const exitFile = as === 'check' ? path.join(tmp, `.exit-${randomUUID()}`) : null;
     const inner = innerLine(command, own, tmp, exitFile);
     const wrapped = await wrapSteadily(helper, inner, () => mountsOf(own, tmp));
@@ -214,7 +218,10 @@ function createSandbox(
   };
 }
 
-/** Reads with a limit, since a command inside may have put a pipe in the place of the file. */
+/**
+ * Reads the file with the exit code, and removes it; null if it holds no code. Reads with a limit, since a command
+ * inside may have put a pipe in the place of the file.
+ */
 function takeExitCode(file: string): number | null {
   const text = tryReadText(file, KB)?.trim() ?? '';
   tryToRemove(file);
@@ -230,7 +237,7 @@ function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace
   };
 }
 
-/** Returns the helpers of a sandbox, one for each role, since a helper has one list of hosts. */
+/** Returns the helpers of a sandbox, one for each role, since a helper allows the same hosts to all its commands. */
 function createHelpers(
   options: OpenOptions & { readonly component: string; readonly run: RunFolder },
 ) {

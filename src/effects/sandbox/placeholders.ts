@@ -9,10 +9,10 @@ import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.t
 import { otherRunFolders, type RunFolder, removeRunFolder } from './run-folder.ts';
 
 /*
- * Placeholders exist because only existing paths can be mounted read-only. A missing `hooks` folder is made empty, and
- * a missing `commondir` is made with the text `.`, which changes nothing for git. Otherwise an agent could write
- * `.git/commondir` to give git another `config`, and the user's next `git status` would run programs that it names. The
- * same holds for `config.worktree`, if the repository has turned that on.
+ * Only existing paths can be mounted read-only, so placeholders are made for missing ones: an empty `hooks` folder, and
+ * a `commondir` with the text `.`, which changes nothing for git. Without the latter, an agent could write
+ * `.git/commondir` to give git another `config`, and the user's next `git status` would run programs which that file
+ * names. The same holds for `config.worktree`, if the repository has turned that on.
  */
 
 /** An entry that exists only for the sandbox: an empty folder, or a file of settings without effect. */
@@ -21,7 +21,7 @@ interface Placeholder {
   readonly path: string;
 }
 
-/** The texts of the files: the common folder is this one, and no settings. */
+/** The texts of the placeholder files: `commondir` names its own folder, and the settings are empty. */
 const TEXTS = { commondir: '.\n', settings: '' };
 
 /** Makes the needed placeholders, and returns how to renew and remove them. Throws the system's error. */
@@ -32,13 +32,13 @@ export function makePlaceholders(
 ) {
   const all: readonly Placeholder[] = [
     ...needed.folders.map((folder) => ({ kind: 'folder', path: folder }) as const),
-    // None where the files of this folder of git are tracked: the agent would commit the placeholders.
+    // No file is made in a folder of git whose files are tracked: the agent would commit it.
     ...needed.git
       .filter((each) => !each.isTracked)
       .map(
         (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
       ),
-    // A work tree without its own folder of hooks uses that of its repository.
+    // A work tree whose hooks folder has the default path gets none: git uses the hooks of its repository.
     ...needed.git
       .filter((each) => !each.isOfWorkTree || each.hooks !== path.join(each.path, 'hooks'))
       .map(({ hooks }) => ({ kind: 'folder', path: hooks }) as const),
@@ -49,7 +49,7 @@ export function makePlaceholders(
       .filter((each) => !each.isOfWorkTree && !each.isTracked)
       .map((each) => ({ kind: 'commondir', path: path.join(each.path, 'commondir') }) as const),
   ].filter((each) => isWithinAny(each.path, writable));
-  // The placeholders are noted before they are made, so that those of a killed ralph can be removed, too.
+  // The placeholders are noted before they are made, so that later runs can remove them if this process is killed.
   const ofOthers = placeholdersOfOthers(run);
   const own = all.filter((each) => !isForeign(each, ofOthers));
   writeFileSync(noteIn(run), JSON.stringify(own));
@@ -63,7 +63,7 @@ export function makePlaceholders(
   };
 }
 
-/** Removes the folders of runs whose ralph was killed, with the placeholders that no other run needs. */
+/** Removes the folders of runs whose process was killed, with the placeholders that no other run needs. */
 export function removeAbandoned(own: RunFolder): void {
   for (const { folder, isAlive } of otherRunFolders(own)) {
     if (isAlive) continue;
@@ -85,7 +85,10 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
 }
 
-/** Whether something else is already there, which stays: even an empty folder, unless another run made it. */
+/**
+ * Whether the path holds an entry that is no placeholder, and so stays: even an empty folder, unless another run made
+ * it.
+ */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
   if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);
@@ -114,7 +117,10 @@ function remove({ kind, path: place }: Placeholder): void {
   }
 }
 
-/** Returns null if there is no file, and `OTHER` for what is no small file, such as a pipe. */
+/**
+ * Returns the text of a file; null if there is none, and `OTHER` for anything but a small readable file, such as a
+ * pipe.
+ */
 function textAt(file: string): string | null {
   try {
     return readTextWithin(file, KB);
@@ -127,7 +133,10 @@ const OTHER = 'another kind of file';
 
 const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
 
-/** Whether a path can be a placeholder: a file only in a folder of git. Folders are removed only if empty. */
+/**
+ * Whether a noted path can be a placeholder: a file only in a folder of git. Any folder can be one, since folders are
+ * removed only if they are empty.
+ */
 function canBeOne(kind: Placeholder['kind'], place: string): boolean {
   if (kind === 'folder') return true;
   const head = path.join(path.dirname(place), 'HEAD');

@@ -14,8 +14,9 @@ import {
 import type { SandboxPlan } from './surroundings.ts';
 
 /**
- * Watches for what the agent plants: changes at paths that it must not change (a mount cannot hold all of them) and of
- * their entries in git, new repositories and dangerous names in its folders, and links in folders of git.
+ * Watches for what the agent plants so that programs outside run it: changes of paths that it must not change (mounts
+ * cannot hold all of them) and of their entries in git, new repositories and dangerous names (those of files that
+ * programs run by themselves) in its folders, and new links in folders of git.
  */
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,
@@ -61,7 +62,7 @@ export async function watchPlanted(
   };
 }
 
-/** Keeps the earlier entries of folders that cannot be searched now. */
+/** Keeps the earlier findings in folders that cannot be searched now, so that they do not count as new later. */
 function withUnread(now: FoundPlaces, before: FoundPlaces): FoundPlaces {
   const closed = [...now].flatMap(([place, { kind }]) => (kind === 'unread' ? [place] : []));
   if (closed.length === 0) return now;
@@ -73,7 +74,7 @@ const BY_DANGER = ['git', 'name', 'unread'] as const;
 interface Told {
   /** The places at the start: restoring one of them plants nothing. */
   readonly start: FoundPlaces;
-  /** Places that are reported by other means, with everything in them. */
+  /** Places whose changes are reported by other means, together with everything in them. */
   readonly denied: ReadonlySet<string>;
 }
 
@@ -101,8 +102,9 @@ function newIn(now: FoundPlaces, known: FoundPlaces, { start, denied }: Told): r
 }
 
 /**
- * Returns a text that changes when the entry is replaced; empty if there is none. A mount holds an existing file, but
- * no link at it or on the way to it, and no file that a program outside replaces while the agent works.
+ * Returns a text that changes when the entry at a path is replaced; empty if there is no entry, or it cannot be read. A
+ * mount protects an existing file, but no link at this path or on the way to it, and no file that a program outside
+ * replaces while the agent works.
  */
 function signOf(place: string): string {
   try {

@@ -22,9 +22,9 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *
  *   ralph-sandbox-XXXXXX/
  *     tmp/        the agent's TMPDIR and its caches
- *     check-XXXXXX/  those of one check, while it runs
+ *     check-XXXXXX/  the TMPDIR and the caches of one check, while it runs
  *     outside/    never writable in the sandbox
- *       owner     PID:START of ralph, so that the folder of a killed ralph is recognised
+ *       owner     PID:START of ralph's process: other runs remove the folder once it is dead
  *       made      the placeholders that this run relies on
  *       filter    what the kernel refuses to do for the command (Linux)
  *       sockets/  the helper's TMPDIR
@@ -64,12 +64,12 @@ export function futureTemporaryFolder(): string {
   return foldersIn(path.join(base(), `${PREFIX}XXXXXX`)).tmp;
 }
 
-/** The path of the file that names the owner. */
+/** Returns the path of the file that names the process of the run. */
 export function ownerFile(folder: RunFolder): string {
   return path.join(folder.outside, 'owner');
 }
 
-/** The path of the file with the filter for the kernel. */
+/** Returns the path of the file with the filter for the kernel. */
 export function filterFile(folder: RunFolder): string {
   return path.join(folder.outside, 'filter');
 }
@@ -80,7 +80,7 @@ export function ownerText(): string {
   return own === null ? '' : `${own.pid}:${own.startedAt}\n`;
 }
 
-/** Returns the folders of other runs, and whether the ralph of each is alive. */
+/** Returns the folders of other runs, and whether the process of each run is alive. */
 export function otherRunFolders(
   own: RunFolder,
 ): readonly { readonly folder: RunFolder; readonly isAlive: boolean }[] {
@@ -173,8 +173,8 @@ function foldersIn(folder: string): RunFolder {
 }
 
 /**
- * Returns the run folder to which an entry leads; null if no process of this user can have made both. A run folder
- * is removed once its process is dead, so no other user may be able to choose what is removed.
+ * Returns the run folder to which an entry leads; null unless this user owns both. A run folder is removed once its
+ * process is dead, so no other user may be able to choose what is removed.
  */
 function folderAt(entry: string): RunFolder | null {
   const place = isOwn(entry, 'link') ? readlinkSync(entry) : entry;

@@ -3,9 +3,9 @@ import { messageOf } from '../../errors.ts';
 import type { HelperReport, HelperRequest } from './helper-messages.ts';
 
 /*
- * The program of the helper: a separate process that holds the proxies of a sandbox and makes the command lines. Inside
- * ralph's own process, the component would have to change the current folder, and its crash would end ralph. The helper
- * ends whenever ralph does, since the channel between them closes.
+ * The program of the helper: a separate process that holds the proxies of a sandbox and makes the command lines. In
+ * ralph's own process, the component (the sandbox package) would need another current folder, and its crash would end
+ * ralph. The helper ends whenever ralph does, since the channel between them closes.
  */
 
 /** The functions of the component (the sandbox package) that are used. */
@@ -24,7 +24,10 @@ interface Component {
   reset(): Promise<void>;
 }
 
-/** A reset of the component may take 1.5 s, since it waits for its bridge: too long for the end. */
+/**
+ * The limit for the component's reset when the helper ends: it may wait 1.5 s for its bridge process, which is too
+ * long.
+ */
 const END_AT_MOST_MS = 500;
 
 let component: Component | null = null;
@@ -33,7 +36,7 @@ process.on('message', (message: HelperRequest) => {
   void answer(message);
 });
 process.on('disconnect', end);
-// The channel can close before anything listens.
+// The channel can close before the listener above is there.
 if (!process.connected) end();
 
 function end(): void {

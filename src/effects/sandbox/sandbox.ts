@@ -18,14 +18,14 @@ export interface OwnPlace {
 /** An open sandbox: it wraps the commands of one run. */
 export interface Sandbox {
   readonly rules: SandboxRules;
-  /** Returns what to start so that this command runs inside. */
+  /** Returns the command to start so that this one runs inside the sandbox. */
   wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<ConfinedCommand>;
   /**
    * Returns the hosts that were refused and the dangerous paths that appeared since the last call; null if no command
    * has run inside since. Removes links by which git would write elsewhere.
    */
   takeMet(): Promise<MetInSandbox | null>;
-  /** Returns the processes that hold the proxies, one for each role that was needed so far. */
+  /** Returns the pids of the living helpers, which hold the proxies: at most one for each role. */
   helperPids(): readonly number[];
   /** PATH without the folders that the agent may write to: for everything that ralph itself starts. */
   readonly outerPath: string;

@@ -53,18 +53,21 @@ export interface SandboxRequest {
 export interface SandboxPlan {
   readonly rules: SandboxRules;
   readonly surroundings: Surroundings;
-  /** The folders in which the agent could put repositories and dangerous names. */
+  /**
+   * The folders in which the agent could put repositories and dangerous names, those of files that programs run by
+   * themselves.
+   */
   readonly searched: readonly string[];
   /** The repositories and dangerous names in these folders before the agent starts. */
   readonly found: FoundPlaces;
   readonly tools: ToolFiles;
-  /** PATH without the folders of the agent: for everything that ralph itself starts. */
+  /** PATH without the folders that the agent may write to: for everything that ralph itself starts. */
   readonly outerPath: string;
 }
 
 /**
  * Examines the folders and returns the plan of a sandbox. Writes nothing, and starts nothing but git and the search for
- * repositories. Rejects with a `SandboxError` if programs are missing, or if rules cannot be held.
+ * repositories. Rejects with a `SandboxError` if programs are missing, or if the sandbox could not hold its rules.
  */
 export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan> {
   const workFolder = realPath(request.cwd);
@@ -152,7 +155,7 @@ function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: Aske
   );
 }
 
-/** The agent's own folders are not searched, since some agents keep repositories there. */
+/** Returns the agent's writable folders, except for its own folders of state: some agents keep repositories there. */
 function searchedFolders({ allowWrite, ofAgent }: SandboxRules): readonly string[] {
   return allowWrite
     .filter(({ value, from }) => from !== BY_DEFAULT || !ofAgent.places.includes(value))
@@ -185,7 +188,10 @@ function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): v
   );
 }
 
-/** Throws if a link leads to one of `places`: a mount protects the target, but not the link. */
+/**
+ * Throws if a link that the agent could replace leads to one of `places`: a mount protects the target, but not the
+ * link.
+ */
 function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
   const writable = allowWrite.map((rule) => rule.value);
   const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);
@@ -196,7 +202,10 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
   );
 }
 
-/** Throws if a link leads to an allowed place: an agent of an earlier run may have chosen its target. */
+/**
+ * Throws if a link in a writable folder leads to an allowed place: an agent of an earlier run may have chosen its
+ * target.
+ */
 function refuseAllowedLinks(
   { allowWrite, allowRead }: AskedRules,
   rules: SandboxRules,

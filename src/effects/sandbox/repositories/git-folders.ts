@@ -21,15 +21,18 @@ export interface GitFolders {
   readonly folders: readonly GitFolder[];
   /** The `.git` files and links that lead to folders of git. */
   readonly links: readonly string[];
-  /** Every file that git reads settings from, even if it is named but missing. */
+  /** Every file from which git reads settings, and every file that they include, even if it is missing. */
   readonly settings: readonly string[];
   /** The targets of links in the folders of hooks. */
   readonly hookTargets: readonly string[];
-  /** A folder of git that a `.git` file names but that does not know this work tree; null for none. */
+  /**
+   * The main folder of the repository to which the work tree's `.git` leads, if it does not know this work tree; else
+   * null.
+   */
   readonly stranger: string | null;
 }
 
-/** Finds the folders of git. `nested` are `.git` files and folders of git where the agent may write. */
+/** Finds the folders of git. `nested` are the `.git` files and folders of git that lie where the agent may write. */
 export async function findGitFolders(
   workFolder: string,
   nested: readonly string[],
@@ -68,7 +71,7 @@ export async function findGitFolders(
   };
 }
 
-/** Returns the folders of git whose HEAD the repository around them tracks. Git never tracks a `.git`. */
+/** Returns the folders of git whose HEAD the repository around them tracks. Git never tracks a folder in a `.git`. */
 async function trackedIn(
   treeRoot: string,
   folders: readonly string[],
@@ -125,7 +128,7 @@ function walk(folder: string, top: string, found: Map<string, KnownFolder>): voi
   walkModules(path.join(folder, 'modules'), found);
 }
 
-/** The name of a submodule can contain slashes. */
+/** Adds the submodules in a `modules` folder, also in its subfolders: the name of a submodule can contain slashes. */
 function walkModules(folder: string, found: Map<string, KnownFolder>): void {
   for (const name of namesIn(folder)) {
     const place = path.join(folder, name);
@@ -134,7 +137,7 @@ function walkModules(folder: string, found: Map<string, KnownFolder>): void {
   }
 }
 
-/** Returns the direct targets of the links in a folder: protecting the folder does not protect them. */
+/** Returns the direct targets of the links in a folder: protecting the folder does not protect these targets. */
 function linkTargets(folder: string): readonly string[] {
   return namesIn(folder)
     .map((name) => path.join(folder, name))
@@ -152,8 +155,9 @@ async function hooksOf(folder: string, top: string, env: NodeJS.ProcessEnv): Pro
 }
 
 /**
- * Returns the repository to which a `.git` file leads if it does not know the work tree or submodule; otherwise null.
- * An agent could write such a file, and the next run would let it write to that repository.
+ * Returns the main folder of the repository to which a `.git` file leads, if this repository does not know the work
+ * tree or submodule; otherwise null. An agent could write such a file, and the next run would let it write to that
+ * repository.
  */
 async function strangerOf(
   { folder, common }: RepositoryPlace,
@@ -177,8 +181,9 @@ async function strangerOf(
 }
 
 /**
- * Returns the files that git reads settings from in a repository. An included file, or the target of a link in the
- * home, may lie in the work tree. Conditional includes count, since their condition may hold later.
+ * Returns the files from which git reads settings in a repository, and the files that they include. Conditional
+ * includes count, since their condition may hold later. Any of these files may lie in the work tree, where the agent
+ * can write.
  */
 async function settingsFiles(folder: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const found = new Set<string>();
@@ -201,7 +206,10 @@ async function coreSettings(
   return new Map(settings.map(({ name, value }) => [name.slice('core.'.length), value]));
 }
 
-/** Returns git as the user would run it for a folder of git. The questions here run nothing of the repository. */
+/**
+ * Returns git as the user would run it for a folder of git. The calls in this file run no program that a repository
+ * names.
+ */
 function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
   const git = gitIn('/', { env, timeoutMs: TIMEOUT_MS, asUser: true });
   return withPlaces(git, { GIT_DIR: folder });

@@ -43,7 +43,7 @@ export function gitPlaces(
   };
 }
 
-/** Finds and removes new links in folders of git; links that exist now stay. */
+/** Watches for new links in folders of git, and removes them; links that exist now stay. */
 export function watchGitLinks(places: GitPlaces) {
   const known = linksIn(places, false);
   let told: string[] = [];
@@ -57,7 +57,7 @@ export function watchGitLinks(places: GitPlaces) {
   return {
     /** Removes new links, and notes them for `take`. */
     sweep,
-    /** Removes new links. Returns one text for each since the last `take`. */
+    /** Removes new links. Returns one text for each new link since the last `take`. */
     take(): readonly string[] {
       sweep();
       const all = told;
@@ -67,7 +67,7 @@ export function watchGitLinks(places: GitPlaces) {
   };
 }
 
-/** Returns a link by which git would write where the agent may not, with its target; null if there is none. */
+/** Returns a link, with its target, by which git would write where the agent may not; null if there is none. */
 export function findLeadingOut(places: GitPlaces) {
   for (const [bytes, text] of linksIn(places, false)) {
     const place = asText(bytes);
@@ -98,7 +98,7 @@ function isThere(place: string): boolean {
   return lstatSync(toPath(place), { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Returns all links with their targets. If `opens`, restores the right to read folders. */
+/** Returns all links with their targets. If `opens`, first restores the right to read folders that have lost it. */
 function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const outer = folders.filter(
@@ -116,7 +116,10 @@ function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<stri
   return found;
 }
 
-/** Lists a folder. An agent can remove the right to read its folders, but git would still write to them. */
+/**
+ * Lists a folder; empty if it cannot be read. If `opens`, first restores the right to read it: an agent can remove this
+ * right, but git would still write to the folder.
+ */
 function entriesOf(folder: string, opens: boolean): readonly Dirent[] {
   try {
     return readdirSync(toPath(folder), { withFileTypes: true, encoding: 'latin1' });
@@ -134,7 +137,7 @@ function targetOf(place: string): string {
   }
 }
 
-/** Removes a link, even from a folder to which its owner no longer has a right. */
+/** Removes a link, even from a folder to which its owner no longer has a right. Returns whether that worked. */
 function isRemoved(place: string): boolean {
   const [folder, name] = [path.posix.dirname(place), path.posix.basename(place)];
   return withFolder(folder, (own, mode) => {
@@ -154,8 +157,8 @@ function openUp(folder: string): boolean {
 const O_PATH = 0o10000000;
 
 /**
- * Calls `work` with a path that leads to this folder even if an agent replaces it meanwhile; false if the folder is
- * gone or the work fails.
+ * Calls `work` with a path that leads to this folder even if an agent replaces it meanwhile. Returns false if the
+ * folder is gone or replaced already, or if `work` throws.
  */
 function withFolder(folder: string, work: (own: string, mode: number) => void): boolean {
   let descriptor: number | null = null;

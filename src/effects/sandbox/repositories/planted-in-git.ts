@@ -30,7 +30,7 @@ export async function watchEntries(request: EntriesRequest) {
   const look = () => entriesNow(request).catch(() => null);
   let before = (await look()) ?? new Map<string, Entry>();
   return {
-    /** Returns the entries that are new or changed and differ from the work tree, with their place. Never rejects. */
+    /** Returns each denied path whose entry in git is new or changed and differs from the file there. Never rejects. */
     async take(): Promise<readonly string[]> {
       const now = await look();
       if (now === null) return [`${request.root} (git's index and HEAD could not be read)`];

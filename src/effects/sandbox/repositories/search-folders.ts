@@ -11,7 +11,7 @@ import { asText } from '../../git/tree-path.ts';
 /** A `.git` or a folder of git, a file that other programs run because of its name, or an unreadable folder. */
 export interface FoundPlace {
   readonly kind: 'git' | 'name' | 'unread';
-  /** Changes when something else is at this path. */
+  /** A text that changes when something else is at this path. */
   readonly sign: string;
 }
 
@@ -20,9 +20,9 @@ export type FoundPlaces = ReadonlyMap<string, FoundPlace>;
 
 /** What a search leaves out. */
 export interface SearchLimits {
-  /** Folders that are read-only inside. They are not searched. */
+  /** Folders that are read-only inside the sandbox. They are not searched. */
   readonly held: ReadonlySet<string>;
-  /** The known folders of git: `git worktree add` makes further folders in them, whoever runs it. */
+  /** The known folders of git: new folders that `git worktree add` makes in them are not reported, whoever runs it. */
   readonly gitFolders: ReadonlySet<string>;
 }
 
@@ -33,8 +33,9 @@ const TURN_MS = 20;
 const MOST = 1_000_000;
 
 /**
- * Searches folders for repositories and dangerous names, even where git ignores them. Follows no links, and skips
- * missing folders. Rejects if it takes more than a minute, or finds more than it can keep.
+ * Searches folders for repositories and dangerous names (those of files that programs run by themselves), even where
+ * git ignores them. Follows no links, and skips missing folders. Rejects if it takes more than a minute, or reaches
+ * `MOST`.
  */
 export async function searchFolders(
   roots: readonly string[],
@@ -77,7 +78,7 @@ interface Search {
 
 function lookInto(folder: string, { waiting, found, limits }: Search): void {
   const parts = new Set<string>();
-  // The files in a folder with a dangerous name are run as well.
+  // The files in a folder with a dangerous name may be run as well, whatever their own names are.
   const isNamed = found.get(asText(folder))?.kind === 'name';
   const parent = path.basename(folder);
   const note = (entry: Dirent, kind: FoundPlace['kind'], sign: string): void => {
@@ -116,7 +117,8 @@ function noteRepository(
   { gitFolders }: SearchLimits,
 ): void {
   if (path.basename(folder).toLowerCase() === '.git') {
-    // If one of these is missing, git looks for a repository further up. The sandbox itself makes a `commondir`.
+    // If one of these is missing, git looks for a repository further up. A `commondir` does not count, since the
+    // sandbox makes one.
     const sign = PARTS_OF_GIT.slice(0, 3).filter((name) => parts.has(name));
     found.set(folder, { kind: 'git', sign: sign.join(' ') });
   } else if (isRepository(parts)) {
@@ -126,7 +128,7 @@ function noteRepository(
   }
 }
 
-/** Whether git takes a folder for a repository. The `logs` of one have only a `HEAD` and `refs`. */
+/** Whether git takes a folder for a repository. A repository's `logs` folder is none: it has `HEAD` and `refs` only. */
 function isRepository(parts: ReadonlySet<string>): boolean {
   const isWhole = parts.has('objects') && parts.has('refs');
   return parts.has('HEAD') && (isWhole || parts.has('commondir'));
@@ -141,7 +143,7 @@ function isDangerous(entry: Dirent, parent: string): boolean {
 /** Files up to this size are compared by content, larger ones by size and time. */
 const HASHED_AT_MOST = MB;
 
-/** Returns a text that changes when a program would run something else. */
+/** Returns a text that changes when a program would run something else at this path. */
 function signOf(entry: Dirent, latin1: string): string {
   const place = Buffer.from(latin1, 'latin1');
   try {
@@ -153,7 +155,10 @@ function signOf(entry: Dirent, latin1: string): string {
   }
 }
 
-/** Follows a link, as the program that reads the file does. Empty if there is no file. */
+/**
+ * Returns a text for a file's content and its right to be executed; empty if there is no file. Follows a link, as the
+ * program that reads the file does.
+ */
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
@@ -163,7 +168,10 @@ function signOfFile(place: Buffer): string {
   return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
 }
 
-/** Whether a folder lies in an installed package: many have such names, but are not opened as folders of one's own. */
+/**
+ * Whether a folder lies in an installed package: many packages have dangerous names, but nobody opens a package as a
+ * project.
+ */
 function isOfPackages(folder: string): boolean {
   return folder.includes('/node_modules/') || folder.endsWith('/node_modules');
 }

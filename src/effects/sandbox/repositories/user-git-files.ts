@@ -8,7 +8,7 @@ const NAMES_A_PLACE =
 
 const FROM_FILE = 'file:';
 
-/** Returns the user's own files of settings for git and the files that they name. These may be missing. */
+/** Returns the user's own files of settings for git and the files that these name, which may be missing. */
 export async function userGitFiles(
   cwd: string,
   home: string,
