@@ -38,9 +38,9 @@ export interface RunnerOptions extends ChildOptions {
   /** Returns how an agent is started and its output is read. */
   readonly kindOf: (agent: AgentName) => AgentKind;
   readonly cwd: string;
-  /** Null if the agent runs outside. */
+  /** The sandbox around the agents; null if they run without one. */
   readonly sandbox: Sandbox | null;
-  /** Whether to note which agent writes to a log. */
+  /** Whether to note which agent wrote which part of a log. */
   readonly notesAgents: boolean;
   /** Folder of the iteration logs. */
   readonly logDir: string;
@@ -59,7 +59,7 @@ export interface RunnerOptions extends ChildOptions {
     processes: readonly Leftover[],
   ) => void;
   readonly warn: (sentence: string) => void;
-  /** Set in a fleet: without a beat for most of the lease, no agent may run. */
+  /** Set in a fleet: if the worker has not renewed its claim to the task for most of this time, no agent may run. */
   readonly lease?: Lease | undefined;
 }
 
@@ -79,7 +79,9 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
     leftovers = leftovers.filter(isAlive);
     return leftovers;
   };
-  /** Processes that have the mark of the run but belong to no attempt. */
+  /**
+   * Returns the processes that carry the run's marker but belong to no attempt, so that an attempt leaves them alone.
+   */
   const others = (): readonly ProcessIdentity[] => [...alive(), ...helpersOf(options.sandbox)];
 
   return {
@@ -232,7 +234,7 @@ async function startedIn(
   return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
 }
 
-/** Returns the sign for which the supervisor ended the attempt; null if it ended for any other reason. */
+/** Returns the sign of trouble for which the supervisor ended the attempt; null if it ended for any other reason. */
 function endWatch(watch: AttemptWatch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;

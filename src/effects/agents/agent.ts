@@ -7,7 +7,7 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
-/** The settings for one agent: where a setting has a text for each agent, only this agent's. */
+/** The settings for one agent: of a setting with a text for each agent, only the text for this one. */
 export type OwnSettings = Omit<Pick<Settings, AgentSetting>, 'model' | 'agentBin'> & {
   readonly model: string | null;
   readonly agentBin: string | null;
@@ -48,7 +48,7 @@ export interface AgentKind {
 
 /** The calls by which a reader reports while the agent works. */
 export interface ReaderListener extends Pick<AgentListener, 'activity' | 'retry' | 'text'> {
-  /** Called with each step that the supervisor counts. */
+  /** Called with each step of the agent, such as a tool call, that the supervisor counts to find signs of trouble. */
   did(deed: AgentDeed): void;
 }
 
@@ -86,7 +86,7 @@ export function silentReader(kind: AgentKind): AgentReader {
 /** The listener for a reader of which only the facts are needed. */
 export const QUIET_LISTENER: ReaderListener = { activity() {}, retry() {}, text() {}, did() {} };
 
-/** The signs for a reader of output whose process has ended. */
+/** Callbacks without effect, for a reader of output whose process has ended. */
 export const QUIET_SIGNS: AgentSigns = {
   resultGiven() {},
   retrying() {},

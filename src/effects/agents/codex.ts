@@ -14,7 +14,8 @@ export const codexAgent = jsonAgent({
   args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
-    // The sandbox of codex cannot start inside another one, so it is turned off, unless it is to be read-only.
+    // The sandbox of codex cannot start inside another one, so it is turned off where it would allow the agent to
+    // write.
     const isOff = inSandbox === true && mode === 'workspace-write';
     const sandbox = isOff ? 'danger-full-access' : mode;
     return [
@@ -56,7 +57,7 @@ export const codexAgent = jsonAgent({
     }
   },
   words(line, say) {
-    // The line does not name the command.
+    // The line does not name the refused command.
     if (/error=approval policy is \w+; reject command/.test(line)) {
       say.refusedSomewhere('command_execution', '');
     }
@@ -73,7 +74,7 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       if (isDone) say.text(stringAt(item, 'text') ?? '');
       return;
     case 'reasoning':
-    // Writing its plan is a tool call that changes nothing.
+    // A `todo_list` is codex's plan for its work: writing it changes nothing.
     case 'todo_list':
       say.thinking();
       return;

@@ -59,7 +59,7 @@ export function nameAt(object: JsonObject, key: string): string | null {
   return name === null ? null : shortLine(name, MAX_NAME_CHARS);
 }
 
-/** Returns the tokens that an agent reports under these names; missing numbers count as 0. */
+/** Returns the `input_tokens` and `output_tokens` that an agent reports in a field; missing numbers count as 0. */
 export function tokensAt(object: JsonObject, key: string): Omit<Usage, 'cost_usd'> {
   const told = objectAt(object, key) ?? {};
   return {

@@ -71,7 +71,8 @@ export const geminiAgent = jsonAgent({
     }
   },
   words(line, say) {
-    // The text about the next try may be in a later line. After the last attempt, the result follows.
+    // Each failed attempt counts as a retry: whether another follows may only be in a later line. After the last one,
+    // the result follows.
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?/i.exec(line);
     if (retry === null) return;
     const [, attempt, status] = retry;

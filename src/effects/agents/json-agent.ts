@@ -14,7 +14,7 @@ import { createSink, type Sink } from './sink.ts';
  */
 export interface JsonAgent {
   readonly program: string;
-  /** The folder below the home folder in which the agent's own installer puts it, if it is an unusual one. */
+  /** The folder below the home folder in which the agent's own installer puts the program, if it is an unusual one. */
   readonly ownFolder?: string;
   args(turn: AgentTurn, options: AgentArguments): readonly string[];
   event(event: JsonObject, say: Sink): void;

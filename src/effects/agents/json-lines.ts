@@ -10,7 +10,7 @@ interface JsonLinesOptions {
 }
 
 const EVENT = Buffer.from('{"type":"');
-/** A byte order mark, or escape sequences of a terminal: cursor and modes, or a title. */
+/** What a terminal adds around an event: a byte order mark, or escape sequences for the cursor, a mode or the title. */
 const NOISE =
   '(?:\\ufeff|\\u00ef\\u00bb\\u00bf|[ \\t\\r]|\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]+[0-~]|[0-Z\\\\^-~]))+';
 const NOISE_BEFORE = new RegExp(`^${NOISE}`);
@@ -46,7 +46,9 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
-  /** Reads a line. Returns false if it is neither an event nor meant as one. */
+  /**
+   * Reads a line as an event. Returns false if it is none; a line that cannot be read for its form counts as broken.
+   */
   const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.
     try {

@@ -16,9 +16,9 @@ interface KeptGuardOptions {
 }
 
 /**
- * Keeps the guard of a run. It is started with the first agent, or in a fleet at once, since a check may come first. In
- * a fleet, a guard that has ended is replaced at once, since another worker may claim the task. This happens once per
- * attempt, in case no guard can stay alive.
+ * Keeps the guard of a run, the process that ends the agent if ralph is killed. It starts with the first agent, or in a
+ * fleet at once, since a check may run first. In a fleet, another worker may claim the task of a killed one, so a guard
+ * that has ended is replaced at once: once per attempt, in case no guard can stay alive.
  */
 export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions) {
   let guard: Guard | null = null;
@@ -64,7 +64,10 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
 }
 
-/** Waits until an agent may be started. A stop ends the wait, too. Rejects as `Lease.fresh` does. */
+/**
+ * Waits until the last renewal of the claim is recent enough to start an agent, or until a stop. Rejects as
+ * `Lease.fresh` does.
+ */
 export async function leaseIsFresh(lease: Lease | undefined, stopped: AbortSignal): Promise<void> {
   if (lease === undefined || stopped.aborted) return;
   const over = new AbortController();

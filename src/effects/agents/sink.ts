@@ -28,7 +28,7 @@ export interface Sink {
   /** `by`: the call that started the sub-agent; null or absent for the main agent. */
   toolStart(id: string | null, tool: string, input: JsonObject | null, by?: string | null): void;
   toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused'): void;
-  /** A refused call that was reported separately from the calls; `id` is null if it is unknown. */
+  /** A refused call that was reported separately from its start; `id` is null if it is unknown. */
   refused(id: string | null, call: ToolCall): void;
   /** A refused call that only standard error reports: its position among the calls is unknown. */
   refusedSomewhere(tool: string, target: string): void;

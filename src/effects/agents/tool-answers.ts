@@ -30,7 +30,7 @@ export function createToolAnswers() {
       else remember(lastSuccess, call.tool, { id, place: answers }, REMEMBERED);
       return call;
     },
-    /** Returns the call of this id while it has no answer; null if it is unknown. */
+    /** Returns the call of this id if it has no answer yet; otherwise null. */
     callOf: (id: string): ToolCall | null => open.get(id) ?? null,
     isDenied: (id: string): boolean => denied.has(id),
     /** Records a refused call; a call that is reported twice counts once. */

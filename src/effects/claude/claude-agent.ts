@@ -65,7 +65,8 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     folders: settings.agentBin === null ? installFolders(env) : [],
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
-    // `claude` stops sub-agents in the background that work longer than this time (by default 10 minutes).
+    // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get nearly the attempt's own
+    // limit.
     variables: (limitMs) =>
       env[CEILING] === undefined ? { [CEILING]: String(ceilingMs(limitMs)) } : {},
     interferences: () => [

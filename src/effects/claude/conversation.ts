@@ -95,7 +95,7 @@ export function createConversation(
         listener.did({ kind: 'answered', id, how });
       }
     },
-    /** Call this after each report: the next one covers only what follows. */
+    /** Call this after each report: text from before a report is no closing message of a later one. */
     reported: (): void => {
       message.isLast = false;
     },
@@ -104,7 +104,7 @@ export function createConversation(
       const text = message.text.read();
       return text === '' ? null : text;
     },
-    /** As `lastMessage`, but empty if anything followed its text, which then is not the agent's last word. */
+    /** As `lastMessage`, but empty if anything followed the message's text, which then is not the agent's last word. */
     closingMessage: (): string => (message.isLast ? message.text.read() : ''),
     partialOutput: partial.read,
     usage: meter.read,

@@ -87,7 +87,10 @@ export function isFromModel(event: JsonObject): boolean {
 
 const MOST_SERVERS = 20;
 
-/** Returns the MCP servers that have not started, from a `system/init` event. A slow server is still `pending`. */
+/**
+ * Returns the MCP servers that failed to start or lack a login, from a `system/init` event; one that is still starting
+ * does not count.
+ */
 export function readLostServers(event: JsonObject): readonly LostServer[] {
   return objectsAt(event, 'mcp_servers')
     .flatMap((each) => {

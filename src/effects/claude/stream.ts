@@ -95,8 +95,8 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     }
   };
 
-  // A background task that ends later wakes the agent, and a second report follows. It contains the cost of both, but
-  // only the turns since the first.
+  // A background task that ends later wakes the agent, and a second report follows. The second one contains the cost of
+  // both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
     // A Stop hook of the user can leave the report without text although the agent has written one.

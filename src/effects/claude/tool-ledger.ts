@@ -18,7 +18,7 @@ interface SubAgent {
 /**
  * Records which calls were refused, and how sub-agents ended. In newer versions of `claude`, the `result` event
  * contains the number of stopped sub-agents. Older versions report each stop in a `system/task_…` event, or never
- * mention the sub-agent again. They report shell commands (`local_bash`) in the same way; those do not count.
+ * mention the sub-agent again. Such events about shell commands (`local_bash`) do not count.
  */
 export function createToolLedger() {
   const answers = createToolAnswers();

@@ -52,8 +52,8 @@ export function createUsageMeter() {
  * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a `result`
  * event; null if the cost is missing. `previous` is the result for the event before, and `counted` the sum of the
  * messages, for an event without tokens. `modelUsage` is preferred: unlike `usage`, it includes sub-agents, as
- * `total_cost_usd` does. In newer versions, both cover earlier processes of a resumed session, too, and
- * `model_usage_since_last_result` contains what is new.
+ * `total_cost_usd` does. In newer versions, `modelUsage` and `total_cost_usd` also cover earlier processes of a resumed
+ * session, and only `model_usage_since_last_result` contains what is new.
  */
 export function readResultUsage(
   result: JsonObject,

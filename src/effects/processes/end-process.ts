@@ -35,8 +35,8 @@ const AGENT_ENDING: readonly EscalationStep[] = [
 ];
 
 /**
- * For an agent in a sandbox: a signal to the wrappers around the agent would end everything before it can report its
- * cost. The last step ends the outermost wrapper, with which the kernel ends the rest.
+ * For an agent in a sandbox: a signal to the wrappers around the agent would end everything before the agent can report
+ * its cost, so only the last step reaches them. It ends the outermost wrapper, with which the kernel ends the rest.
  */
 const INNER_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'agent-group' },
@@ -51,7 +51,7 @@ const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For the processes of a dead driver: all must end within 5 s, the start of Node included. */
+/** For the processes of a dead driver: all must end within 5 s, the start of the guard's program included. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },

@@ -4,15 +4,15 @@ import { isAlive, type ProcessIdentity } from './process-table.ts';
 import { createTree } from './process-tree.ts';
 
 /*
- * The guard runs this program when ralph has died without sending `bye`. It ends the processes of
- * the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`, or, if the run has a lease,
- * from the start as `node guard-program.js RUN_ID DRIVER lease=MS`.
+ * The guard runs this program when ralph has died without sending `bye`, which would dismiss the guard. The program
+ * ends the processes of the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`, or, if the run
+ * has a lease (in a fleet, a time limit for its claim), from the start as `node guard-program.js RUN_ID DRIVER lease=MS`.
  */
 
 const DRIVER_DIES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 10;
 
-// Node resets signals to their defaults when it starts, so the shell's `trap` is lost.
+// Node resets signals to their defaults when it starts, so the guard ignores them again, as its shell did before.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const [runId = '', driverName = '', ...rest] = process.argv.slice(2);
@@ -31,7 +31,10 @@ if (runId !== '' && (await hasDied(driver))) {
   clearInterval(hurry);
 }
 
-/** Watches the driver if the run has a lease. Without one, the shell has watched it, and passes the noted processes. */
+/**
+ * Resolves when the driver is gone or says `bye`. Without a lease, the shell has watched the driver, and passes the
+ * noted processes.
+ */
 async function untilOver(args: readonly string[]): Promise<WatchEnd> {
   const [, leaseMs] = /^lease=(\d+)$/.exec(args[0] ?? '') ?? [];
   return leaseMs === undefined

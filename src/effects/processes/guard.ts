@@ -14,9 +14,9 @@ import { spawnHelper } from './spawn-process.ts';
  *
  * A ralph that is only suspended (SIGSTOP) keeps its end open, and nothing happens.
  *
- * A worker of a fleet has a lease, and while it is suspended another one claims the task. A shell cannot count the
- * time between two lines, so there the program is the guard from the start, and also gets `beat AGE_MS`. See
- * `lease-watch.ts`.
+ * A worker of a fleet has a lease, a time limit for renewing its claim: while the worker is suspended, another one may
+ * claim the task. A shell cannot measure the time between two lines, so in a fleet `guard-program.js` itself is the
+ * guard from the start, and also gets `beat AGE_MS` with each renewal. See `lease-watch.ts`.
  */
 const WAIT_FOR_THE_END = `
 trap '' HUP INT TERM
@@ -51,7 +51,7 @@ export interface GuardOptions {
   /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
-  /** Set in a fleet: without a beat for most of the lease, the guard kills what runs. */
+  /** Set in a fleet: if the driver sends no beat for most of this time, the guard kills the processes of the run. */
   readonly lease?: Lease | undefined;
 }
 
@@ -82,7 +82,10 @@ export function startGuard({
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /** Writes a line, unless the guard does not read, for example because it is stopped: a later line replaces it. */
+  /**
+   * Writes a line, and returns whether it did. Leaves the line out while the guard does not read, for example because
+   * it is stopped: a later line replaces it.
+   */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);
@@ -97,7 +100,8 @@ export function startGuard({
   return {
     pid: child.pid,
     note(processes) {
-      // The guard can see that the processes of the last note have ended: it compares their start times.
+      // An empty list is not sent: the guard can see that the noted processes have ended, since it compares their start
+      // times.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}`;
       if (line !== lastNote && send(line)) lastNote = line;

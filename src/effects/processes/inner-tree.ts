@@ -4,7 +4,7 @@ import type { ProcessTree } from './process-tree.ts';
 
 /**
  * Returns a tree whose agent is in a sandbox. The wrappers around the agent share its process group, but lack the mark
- * that everything inside has: the agent is the group of the oldest marked process.
+ * that everything inside has. So the agent's processes are the marked ones in the group of the oldest marked process.
  */
 export function innerTree(tree: ProcessTree): ProcessTree {
   let group: number | undefined;
@@ -24,7 +24,7 @@ export function innerTree(tree: ProcessTree): ProcessTree {
 
 /**
  * Returns a function that notes the background processes of an agent in a sandbox: those whose parents have ended and
- * that are no wrappers. When the agent exits, the kernel ends them before ralph could look.
+ * that are no wrappers. They are noted while the agent runs, since the kernel ends them as soon as it exits.
  */
 export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly ProcessEntry[] {
   let agent: ProcessEntry | undefined;
@@ -33,7 +33,7 @@ export function noteLeftInside(): (members: readonly ProcessEntry[]) => readonly
     const inside = markedInner(members);
     agent ??= inside[0];
     const { pid, startedAt, pgid } = agent ?? { pid: 0, startedAt: '', pgid: 0 };
-    // Without the agent, wrappers cannot be told from its processes.
+    // Without the agent's entry, wrappers cannot be told from its processes, so the last result stays.
     if (!members.some((each) => each.pid === pid && each.startedAt === startedAt)) return left;
     const parents = new Map(members.map((each) => [each.pid, each.ppid]));
     const line = (from: number): readonly number[] => {

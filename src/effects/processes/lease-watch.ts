@@ -10,7 +10,7 @@ export interface WatchedRun {
   /** The process of the driver; null if it could not be read. */
   readonly driver: ProcessIdentity | null;
   readonly leaseMs: number;
-  /** The lines that the driver writes: `note PID:START …`, `beat AGE_MS` and `bye`. */
+  /** The driver's lines: `note PID:START …` (what runs), `beat AGE_MS` (its claim was renewed), and `bye` (the end). */
   readonly input: Readable;
 }
 
@@ -39,7 +39,9 @@ const SWEEP_EVERY_MS = 500;
  *               ▲                                          at once, every 500 ms, and with each note
  *               └───────────── beat ──────────────────────── │
  */
-/** Kills the processes of a run while its last beat is too old. Resolves when the driver says `bye` or is gone. */
+/**
+ * Kills the processes of a run while its last beat is too old. Resolves when the driver says `bye` or its pipe closes.
+ */
 export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promise<WatchEnd> {
   const beats = startBeatClock(leaseMs, process.uptime() * 1_000);
   let noted: readonly ProcessIdentity[] = [];
@@ -74,7 +76,7 @@ export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promi
     const timer = setInterval(() => {
       const isDue = performance.now() - sweptAtMs >= SWEEP_EVERY_MS;
       if (isDue && beats.isOver()) kill();
-      // Node reads the pipe between its timers and its immediates.
+      // Node reads the pipe between its timers and its immediates, so by then the pipe is empty.
       setImmediate(beats.emptied);
     }, everyMs);
     const end = (how: WatchEnd): void => {

@@ -1,18 +1,25 @@
 import { START_WITHIN } from '../../core/supervisor/lease.ts';
 import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
-/** The time for which a worker may go on after its last beat that reached the database. */
+/**
+ * The time for which a worker may go on with its task after its last beat (a sign of life) that reached the database.
+ */
 export interface Lease {
   /** The length of the lease in milliseconds. */
   readonly ms: number;
   /**
-   * Milliseconds since the last good beat was sent, by the wall clock or the monotonic clock, whichever shows more: the
-   * monotonic clock stands still while the machine sleeps.
+   * Milliseconds since the last beat that reached the database was sent, by the wall clock or the monotonic clock,
+   * whichever shows more: the monotonic clock stands still while the machine sleeps.
    */
   ageMs(): number;
-  /** Calls the listener with each good beat and its age in milliseconds. Returns a function that ends this. */
+  /**
+   * Calls the listener with each beat that reaches the database: its age in milliseconds. Returns a function that ends
+   * this.
+   */
   onBeat(listener: (ageMs: number) => void): () => void;
-  /** Resolves once the last beat is recent enough to start an agent; rejects with `RunDropped` on a lost claim. */
+  /**
+   * Resolves once the last beat is recent enough to start an agent. Rejects with `RunDropped` once the claim is lost.
+   */
   fresh(): Promise<void>;
 }
 

@@ -120,7 +120,7 @@ export function isMarkedInner(pid: number): boolean {
 const EXEC_LOOKS = 5;
 const EXEC_PAUSE_MS = 0.3;
 
-/** Returns the environment with a NUL at either end. Retries while the process is in execve(2). */
+/** Returns a process's environment with a NUL at either end. Retries during execve(2), when it looks empty. */
 function environOf(pid: number): string {
   for (let look = 1; ; look += 1) {
     const environ = readProcFile(pid, 'environ');

@@ -57,7 +57,9 @@ const GRACE_MS = 2_000;
 const LAST_WORDS_MS = 250;
 /** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;
-/** An agent may print its whole help after the line that names the error. */
+/**
+ * How much of the end of standard error is kept: an agent may print its whole help after the line that names the error.
+ */
 const STDERR_TAIL_BYTES = 16_000;
 
 /*
@@ -67,7 +69,7 @@ const STDERR_TAIL_BYTES = 16_000;
  *                       ├── gave its result, 2 s pass ──► its group is ended ──────────► report
  *                       └── limit, stop, hopeless ──► the whole tree is ended ─────────► report
  */
-/** Runs an agent until it exits. If ralph has to end it, none of its processes stays alive. */
+/** Runs an agent until it exits. If a limit or a stop ends the attempt, none of its processes stays alive. */
 export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
   const startedAtMs = monotonicMs();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
@@ -122,7 +124,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     // with one more call to its model.
     life.ending = endTree(groupOf(tree), { steps: KILLING });
   };
-  /** Returns false if the agent is being ended already, or has given its result. */
+  /** Ends the whole tree for a cause. Returns false if the agent is being ended already, or has given its result. */
   const cut = (why: CutCause): boolean => {
     if (life.hasResult) linger();
     if (life.ending !== null) return false;

@@ -82,7 +82,9 @@ export async function runShellCommand(
   }
 }
 
-/** Returns the exit code. A command in the sandbox passes only if the shell around it inside saw a 0, too. */
+/**
+ * Returns the exit code. If a command in the sandbox seems to have passed, the code that the shell inside saw counts.
+ */
 function agreedCode(exitCode: number, { exitCodeInside }: ConfinedCommand): number | null {
   if (exitCodeInside === undefined) return exitCode;
   return exitCode === 0 ? exitCodeInside() : exitCode;

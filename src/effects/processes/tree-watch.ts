@@ -17,7 +17,7 @@ export interface LeftoverProcess extends ProcessIdentity, Leftover {}
 
 /** A process tree that is swept regularly. */
 export interface TreeWatch extends ProcessTree {
-  /** Returns the living processes except the agent's own, with command lines. */
+  /** Returns the living processes of the tree except for the agent's main process, with command lines. */
   leftovers(): LeftoverProcess[];
   /** Stops the regular sweeps. The other methods still work. */
   stop(): void;
@@ -31,7 +31,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   readonly birthsBefore?: number | null;
   /** Counts the processes started so far; by default `countBirths`. */
   readonly births?: () => number | null;
-  /** Longest time between two looks; the first are closer. Default: 500, or 2,000 with `ps`. */
+  /** Longest time between two looks for new processes; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
   /** Called when a sweep finds other members than the one before; the guard has to know them. */
   readonly onChange?: (members: readonly ProcessEntry[]) => void;

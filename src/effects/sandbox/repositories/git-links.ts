@@ -27,7 +27,7 @@ import { asText, asTreePath } from '../../git/tree-path.ts';
 export interface GitPlaces {
   /** Folders of git that the agent may write to. */
   readonly folders: readonly string[];
-  /** Places that are read-only inside, such as the hooks. They are not searched. */
+  /** Places that are read-only inside the sandbox, such as the hooks. They are not searched. */
   readonly held: ReadonlySet<string>;
 }
 
