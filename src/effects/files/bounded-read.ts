@@ -32,21 +32,21 @@ export function tryReadText(file: PathLike, maxBytes: number): string | null {
   return ifPossible(() => readTextWithin(file, maxBytes));
 }
 
-/** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
+/** Reads the first `maxBytes` bytes of a regular file, or the whole of a shorter one. Throws like `readWithin`. */
 export function readFirstBytes(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>
     readBytes(descriptor, Math.min(size, maxBytes)),
   );
 }
 
-/** Reads the last `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
+/** Reads the last `maxBytes` bytes of a regular file, or the whole of a shorter one. Throws like `readWithin`. */
 export function readTail(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>
     readBytes(descriptor, Math.min(size, maxBytes), Math.max(0, size - maxBytes)),
   );
 }
 
-/** Opens a regular file with additional flags and closes it again. Throws like `readWithin`. */
+/** Opens a regular file with additional flags, calls `use` with it, and closes it again. Throws like `readWithin`. */
 export function withRegularFile<T>(
   file: PathLike,
   flags: number,

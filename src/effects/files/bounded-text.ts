@@ -54,7 +54,10 @@ export function createEndsText(headBytes: number, tailBytes: number) {
       further += Buffer.byteLength(rest);
       tail.append(rest);
     },
-    /** Returns all of it; or both ends, with a line between them that says how much is left out. */
+    /**
+     * Returns the whole text; if parts of it were not kept, both ends, with a line between them that counts the missing
+     * bytes.
+     */
     read(): string {
       const left = further - tailBytes;
       return `${head}${left > 0 ? `\n[${left} bytes are left out]\n` : ''}${tail.read()}`;

@@ -14,8 +14,8 @@ const MOST_CONTAINERS = 1_000_000;
 const HARMLESS_LENGTH = 2 * MOST_LEVELS;
 
 /**
- * Parses a text as a JSON object. Returns null if it is not JSON, not an object, or too large for
- * `exceedsBounds`. Never throws.
+ * Parses a text as a JSON object. Returns null if it is not JSON, not an object, or nested too deeply or too large as
+ * `exceedsBounds` finds. Never throws.
  */
 export function parseObject(text: string): JsonObject | null {
   if (exceedsBounds(text)) return null;

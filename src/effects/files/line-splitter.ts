@@ -10,7 +10,7 @@ const NOTHING = Buffer.alloc(0);
 interface LineSplitterOptions {
   /** Receives each line without its line end. The bytes are valid only during the call. */
   readonly onLine: (line: Buffer) => void;
-  /** Called once at the end of each line over the bound, with its size in bytes. */
+  /** Called once at the end of each line that was skipped as too long, with its size in bytes. */
   readonly onSkipped?: ((bytes: number) => void) | undefined;
   /** Longest line, in bytes without its LF; a CR before that counts. Default: 16 MiB. */
   readonly maxLineBytes?: number | undefined;
@@ -21,7 +21,7 @@ interface LineSplitter {
   readonly push: (chunk: Buffer) => void;
   /** Delivers a last line without a line end. */
   readonly end: () => void;
-  /** Bytes held in memory for an unfinished line; never over the bound. */
+  /** Bytes held in memory for an unfinished line; never more than `maxLineBytes`. */
   readonly bufferedBytes: number;
 }
 

@@ -17,7 +17,9 @@ export function isSamePlace(one: string, other: string): boolean {
   return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
-/** Whether a folder of the vault leads out of it through a link; ralph writes nothing there. */
+/**
+ * Whether a folder in the vault, or in another folder, leads out of it through a link; ralph then writes nothing there.
+ */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);
@@ -29,7 +31,7 @@ export function leadsOut(folder: string, vault: string): boolean {
   }
 }
 
-/** Returns a path as it is stored: relative if it lies in the folder, which may then be moved. */
+/** Returns a path as it is stored: relative if it lies in the folder, so that the folder can be moved. */
 export function nameInside(folder: string, place: string): string {
   return isInside(folder, place) ? path.relative(folder, place) : place;
 }

@@ -81,9 +81,9 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
 }
 
 /**
- * Replaces a file atomically for every reader, and for a kill at any instant. The content survives
- * a power cut only after the returned function has resolved, which may run beside other work.
- * Rejects with the system's error; a half-written file never appears under the real name.
+ * Replaces a file by a rename: every reader finds the whole old or the whole new content, also after a kill at any
+ * instant. The new content survives a power cut only after the returned function has resolved, which may run beside
+ * other work. Rejects with the system's error.
  */
 export async function replaceFile(
   file: string,
@@ -116,10 +116,10 @@ async function putInPlace(
 }
 
 /**
- * Overwrites a file in place, since a rename would wait for the file system's journal. A kill may
- * leave half of the old content, so nothing may read the file until another file names it. The rest
- * of a longer old text is filled with blanks. The content survives a power cut only after the
- * returned function has resolved. Rejects with the system's error.
+ * Overwrites a file in place, since a rename would wait for the file system's journal. A kill may leave half of the old
+ * content, so nothing may read the file until another file names it. If the new text is shorter, blanks replace the
+ * rest of the old one. The content survives a power cut only after the returned function has resolved. Rejects with the
+ * system's error.
  */
 export async function overwriteFile(file: string, content: string): Promise<() => Promise<void>> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -157,7 +157,7 @@ export async function syncFile(file: string, folder: string | null): Promise<voi
 
 const LONGEST_FILL = 64 * 1024;
 
-/** Returns a function that syncs and closes a file, and syncs `folder` if a name in it is new. */
+/** Returns a function that syncs and closes a file, and then syncs `folder` unless it is null. */
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {
     try {

@@ -16,7 +16,7 @@ import {
  * time that grows with a high power of their depth: 300 levels in 600 bytes take seconds.
  */
 
-/** Nothing that ralph reads has more than four levels. */
+/** The limit for levels: nothing that ralph reads has more than four. */
 const MOST_LEVELS = 20;
 /** The parser fails at about 700 levels; these three limits together allow 300. */
 const MOST_BRACKETS = 50;
@@ -36,7 +36,7 @@ export function parseYaml(
   return isDeeper(document.contents, MOST_LEVELS) ? { problem: TOO_DEEP } : document;
 }
 
-/** Whether a text could have more levels than the parser can take. The lexer does not recurse. */
+/** Whether a text could have more levels than the parser can take. Uses only the lexer, which does not recurse. */
 function exhaustsParser(text: string): boolean {
   let brackets = 0;
   let signs = 0;

@@ -5,10 +5,10 @@ import { sha256Of } from '../files/file-hash.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { upward } from '../files/upward.ts';
 
-/** Files that determine how `bd` works, besides its hooks. */
+/** Files that determine how `bd`, the program of the issue tracker beads, works, besides its hooks. */
 const SETTINGS = ['config.yaml', 'metadata.json', 'redirect'];
 
-/** Returns the hooks and settings of `bd` for a folder, each with a checksum. */
+/** Returns the hooks and settings of `bd` that apply in a folder, each with a checksum; empty if there are none. */
 export function beadsFiles(cwd: string): ReadonlyMap<string, string> {
   const folder = beadsAbove(cwd);
   if (folder === null) return new Map();
@@ -21,7 +21,7 @@ export function beadsFiles(cwd: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the first of those files that has changed; null if none has. */
+/** Returns the first file that is new, gone or has another checksum; null if there is none. */
 export function changedBeadsFile(
   was: ReadonlyMap<string, string>,
   is: ReadonlyMap<string, string>,

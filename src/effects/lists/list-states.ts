@@ -5,7 +5,10 @@ import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import { type SealedPlace, sealAt } from '../trust/seal.ts';
 
-/** A state holds the text of the list and a line for each item, or, if the list is no file, its open items. */
+/**
+ * The limit for a state: it holds the list's text and a line for each item, or only the open items if the list is no
+ * file.
+ */
 const STATE_MAX_BYTES = 64 * MB;
 
 /** Returns the path of the file with the state of a list. */
@@ -13,7 +16,7 @@ export function knownAt({ stateDir }: SealedPlace, list: string): string {
   return path.join(stateDir, 'lists', `${list}.json`);
 }
 
-/** Reads the state of a list; null if there is none. `foreign`: it is broken, or this user's ralph did not write it. */
+/** Reads the state of a list; null if there is none, `foreign` if it is broken or not sealed with this user's key. */
 export function readListState(place: SealedPlace, list: string): ListState | null | 'foreign' {
   const file = knownAt(place, list);
   const text = tryReadText(file, STATE_MAX_BYTES);

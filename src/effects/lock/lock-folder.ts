@@ -19,10 +19,10 @@ import { parseObject } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 
 /*
- * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
- * final name only after it is written, so a crash while writing leaves no lock. After that it is
- * only overwritten in place, never replaced by a rename: during a rename, a reader of the folder may
- * see neither name, and a driver that does not find its claim creates it again.
+ * The folder `locks/<task_id>/` and the claims in it, one file for each driver (a process that wants to run the task).
+ * A claim is renamed to its final name only after it is written, so a crash while writing leaves no lock. After that it
+ * is only overwritten in place, never replaced by a rename: during a rename, a reader of the folder may see neither
+ * name, and a driver that does not find its claim creates it again.
  */
 
 /** The schema is built when another driver's claim is first read. */
@@ -130,7 +130,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     const file = path.join(folder, entry.name);
     // Reading a named pipe would never end.
     if (!entry.isFile() || file === ownFile) continue;
-    // Such a claim counts as dead: if its writer is alive, it creates the claim again.
+    // A claim that is still being written counts as dead: if its writer is alive, it creates the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => readFirstBytes(file, CLAIM_MAX_BYTES).toString());
@@ -159,7 +159,7 @@ export function findStaleLocks(stateDir: string, here: Here): readonly string[] 
     .filter((id) => isTaskId(id) && isStale(id));
 }
 
-/** The limit is many times the size of a claim. */
+/** The most that is read of a claim: many times the size of one. */
 const CLAIM_MAX_BYTES = 64 * KB;
 
 /** Whether a file was written within the last 10 s. A time far in the future counts as old. */

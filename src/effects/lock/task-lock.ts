@@ -119,7 +119,7 @@ function ownClaim(folder: string, driver: ClaimDriver, here: () => Here): OwnCla
   };
 }
 
-/** Another driver that this claim gives way to; null if its claim has no content yet. */
+/** A driver to which this process gives way; `by` is null if that driver's claim has no content yet. */
 interface Rival {
   readonly by: ClaimDriver | null;
 }
@@ -140,7 +140,10 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
   }
 }
 
-/** Becomes the owner and reads the claims again: a driver that seemed dead may be alive. */
+/**
+ * Becomes the owner, and reads the claims again: a driver that seemed dead may be an owner alive, which then goes
+ * first.
+ */
 async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<Rival | null> {
   await retryBusy(async () => rewriteClaim(file, record('owner')));
   const { live, dead } = others();
@@ -192,7 +195,7 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
     release() {
       if (isOver) return;
       isOver = true;
-      // Also removes the claims of drivers that died while they were refused.
+      // Also removes the claims of drivers that died before they could withdraw theirs.
       unlessFailed(() => removeClaims(folder, others().dead));
       withdraw();
     },

@@ -9,7 +9,7 @@ import { claimTask } from './task-lock.ts';
 /** How often a lock that another process holds is checked. */
 const POLL_MS = 200;
 
-/** A lock that this process holds, or its holder, as far as that is known. */
+/** Whether this process has got a lock; `by` is the process that has it instead, null if that is unknown. */
 type LockResult =
   | { readonly kind: 'held'; release(): void }
   | { readonly kind: 'taken'; readonly by: Driver | null };

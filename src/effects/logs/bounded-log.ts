@@ -24,8 +24,8 @@ export function logParts(file: string): readonly [log: string, older: string, ne
 /**
  * Opens a log in a folder for appending, readable only by its owner. Up to half the bound it is one plain file; what
  * follows is written to files beside it, which are joined to it at the end. Until then the output of earlier attempts
- * stays where it is, so that this attempt begins at the same place. Ignores write errors: a full disk must not stop the
- * loop, and saving the state reports the same error.
+ * stays where it is, so that `openedAt` stays the position at which this attempt begins. Ignores write errors: a full
+ * disk must not stop the loop, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const [file, older, newer] = logParts(`${folder.path}/${name}`);

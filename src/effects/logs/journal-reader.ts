@@ -13,7 +13,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 
-/** Returns the iterations and other events since the instant `since` that a report shows. */
+/** Returns the iterations and other events in a journal since the instant `since`, as far as a report shows them. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;

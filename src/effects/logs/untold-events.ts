@@ -6,7 +6,7 @@ import { journalLine } from './journal.ts';
 /** Only this much of the journal's end is searched: less was written since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 
-/** Returns those of a step's events that are missing from the journal. Never throws. */
+/** Returns the events of a step that are missing from the journal. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],
@@ -30,6 +30,6 @@ function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
       splitter.end();
     });
   } catch {
-    // Events not known to have been published are published again.
+    // Then all events of the step count as missing, and are published again.
   }
 }

@@ -22,8 +22,8 @@ const DEEPEST = 4;
 
 /**
  * Returns the word by which a command uses the work tree: a file in it, or a program that runs what its files say; null
- * if there is none. The agent can rewrite such files, and must not control what decides about its work or is told of
- * it. This catches mistakes; it cannot know what a program will read.
+ * if there is none. The agent can rewrite such files, and must not control a command that judges its work or that is
+ * told of it. This catches mistakes; it cannot know what a program will read.
  */
 export function commandInTree(command: string, startDir: string, cwd: string): string | null {
   const root = treeAround(cwd);

@@ -17,7 +17,7 @@ export interface ConfigText {
 
 export interface ConfigSearch {
   readonly config: ConfigText | null;
-  /** A file above the border of the search, with the reason why it is not used. */
+  /** At most one sentence: that a file above the border of the search is not used, and why. */
   readonly notices: readonly string[];
   /** Why the file cannot be used. No run starts then, because its limits and checks would be missing. */
   readonly problems: readonly string[];

@@ -11,7 +11,7 @@ import type { RunPlan } from './run-plan.ts';
 
 /**
  * Returns why the task's own work tree lacks the plan file that exists where the task is started, as a sentence; null
- * if the plan is there or will be. If the plan exists nowhere, the agent is to write it.
+ * if the plan is there or will be copied. Null also if the plan exists nowhere: then the agent is to write it.
  */
 export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   const { workTree: tree, cwd, settings, sources, gitEnv } = plan;

@@ -54,7 +54,7 @@ export interface RunPlan extends StoredRun {
   readonly workTree: OwnWorkTree | null;
   /** Path of the key that the user named; null for the default key. */
   readonly keyFile: string | null;
-  /** The key that commands shown to the user must name; null if they find the key without a flag. */
+  /** The key file that commands shown to the user must name with a flag; null if they find the key without it. */
   readonly keyFlag: string | null;
   readonly env: NodeJS.ProcessEnv;
   /** The environment of the git that ralph itself starts. */

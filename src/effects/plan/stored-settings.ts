@@ -15,8 +15,8 @@ const SETTINGS = 'settings.json';
 const PROMPT = 'prompt.md';
 
 /**
- * Returns the text of `settings.json` before it is sealed: the resolved settings under their configuration keys, each
- * with its source.
+ * Returns the text of `settings.json` before a checksum seals it: the resolved settings under their configuration keys,
+ * each with its source.
  */
 export function settingsJson(run: StoredRun): string {
   const { passthrough, taskType: task_type, startDir: start_dir } = run;
@@ -82,7 +82,9 @@ export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const MAX_BYTES = 8 * MB;
 
-/** Returns null if the file cannot be read. Follows no link, because any user could have created it. */
+/**
+ * Returns the content of a file; null if it cannot be read. Follows no link, because any user could have created it.
+ */
 function readOr(folder: string, name: string): Uint8Array | null {
   const file = path.join(folder, name);
   const isOwn = isRealFolder(folder) && lstatOf(file)?.isFile() === true;

@@ -137,7 +137,9 @@ function refuseUnsafe(folder: string): void {
   if (why !== null) throw new UsageError([`Cannot record trust where others could write: ${why}.`]);
 }
 
-/** Returns why other users could have written notes, as a clause; null if they could not. */
+/**
+ * Returns why other users could have written notes, as a clause; null if they could not, or if there are no notes yet.
+ */
 function unsafeStore(folder: string): string | null {
   for (const each of [path.dirname(folder), folder]) {
     const stats = statOf(each);

@@ -3,7 +3,7 @@ import type { Clock, RunClock } from '../../loop/ports.ts';
 import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS } from './patient-timer.ts';
 
-/** The longest timer of a wait: Node fires a timer over 2^31 ms at once, and a short one notices a sleep. */
+/** The longest timer of a wait: Node fires a timer over 2^31 ms at once, and a timer does not count the time asleep. */
 const LONGEST_STEP_MS = 30_000;
 
 /**

@@ -7,8 +7,8 @@ import { homeFolder } from '../files/home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
- * The key with which this user's ralph recognises files that it wrote. It is outside every vault, so that write access
- * to a vault is not enough to forge a task. An agent with a shell of the same user can still read the key.
+ * The key by which ralph recognises the files that it wrote for this user. It is outside every vault, so that write
+ * access to a vault is not enough to forge a task. An agent with a shell of the same user can still read the key.
  */
 
 /** A secret of at least 32 bytes, and where it comes from. */
@@ -36,8 +36,8 @@ export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Returns the key file that a command must name with `--key-file`; null if `named` is null (the
- * user's own key) or the file in `RALPH_KEY_FILE`. `named` is an absolute path.
+ * Returns the key file that a command must name with `--key-file`; null if `named` is null (the user's own key), or if
+ * `RALPH_KEY_FILE` names it already. `named` is an absolute path.
  */
 export function keyFlag(
   named: string | null,

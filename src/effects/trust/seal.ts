@@ -3,8 +3,8 @@ import { realPath } from '../files/real-path.ts';
 import { type Key, type NoKey, readKey } from './key.ts';
 
 /*
- * A task is trusted only if this user's ralph wrote it. Every JSON file that must be trusted later
- * ends with a keyed checksum (HMAC-SHA-256) as its last member:
+ * A task is trusted only if ralph wrote it for this user. Every JSON file that must be trusted later
+ * ends with a checksum (HMAC-SHA-256) under this user's key as its last member:
  *
  *   { "schema_version": 1, …, "sum": "9f2c…" }
  *     └──────── summed ───────┘
@@ -14,7 +14,9 @@ import { type Key, type NoKey, readKey } from './key.ts';
  * replace another.
  */
 
-/** Seals texts in one state folder, and recognises what this user's ralph has sealed there. */
+/**
+ * Seals texts of one state folder with a keyed checksum, and recognises texts that were sealed there with the same key.
+ */
 export interface Seal {
   /** Why nothing can be sealed; null if sealing works. */
   readonly problem: string | null;
@@ -61,7 +63,7 @@ export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal
   return sealWith(readKey(keyFile, process.env, { create }), stateDir);
 }
 
-/** Creates a seal. A shared key covers no path: machines may see a vault under different paths. */
+/** Creates a seal. With a shared key, the checksum covers no path: machines may see a vault under different paths. */
 export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   if ('problem' in key) return { ...NO_SEAL, problem: key.problem };
   const place = key.isShared ? '' : realPath(stateDir);
