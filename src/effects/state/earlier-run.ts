@@ -7,11 +7,14 @@ import { isUntold, modifiedAt, readStateFile } from './state-file.ts';
 import { inHistory, moveToHistory, type TaskPaths } from './task-folder.ts';
 
 /*
- * An earlier run of a task is archived, set aside as corrupt, or restored if its driver died between completing it and
- * announcing this.
+ * An earlier run of a task is archived, or restored if its driver (the process that ran it) died after completing the
+ * task and before announcing that. If its state is corrupt, the file is set aside.
  */
 
-/** Renames a completed task of the same id in the history: the new name contains its start time. */
+/**
+ * Gives a completed task of the same id in the history a new name, with its start time, so that this one can take its
+ * place.
+ */
 export function archiveNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);
@@ -25,7 +28,7 @@ export function archiveNamesake(paths: TaskPaths): void {
 /**
  * Archives an older task of the same id as `<id>.<started_at>`, so that a new run starts without a state and nothing is
  * lost. Renames a corrupt state to `<id>.json.corrupt-<time>`. Returns whether there was an older task. Throws
- * `StateTooNewError` if a newer ralph wrote its state, or the system's error.
+ * `StateTooNewError` if a newer version of ralph wrote its state, or the system's error.
  */
 export function archivePrevious(paths: TaskPaths): boolean {
   restoreUnannounced(paths);
@@ -43,7 +46,8 @@ export function archivePrevious(paths: TaskPaths): boolean {
 
 /**
  * Restores a completed task from the history if its driver was killed before it announced the ending: the task was only
- * half moved, or its memory still exists. Call this only if the task has no driver. Throws the system's error.
+ * half moved, or the memory for resuming it still exists. Call this only if the task has no driver. Throws the system's
+ * error.
  */
 export function restoreUnannounced(paths: TaskPaths): void {
   const moved = inHistory(paths, taskName(paths));

@@ -6,12 +6,12 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 /** The files beside the state; they do not change during a run. */
 export interface TaskFiles {
   readonly prompt: Uint8Array;
-  /** Like the next fields, a JSON text that is not sealed yet. */
+  /** A JSON text without the checksum that seals it, as in the following fields. */
   readonly settings: string;
   readonly baseline: string;
   /** Null if the task has no snapshots. */
   readonly gitSetup: string | null;
-  /** Null if the task has no checks. */
+  /** A record of what the results of the checks depend on; null if the task has no checks. */
   readonly deciders: string | null;
 }
 

@@ -6,8 +6,9 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
- * Returns the files beside a task's state that this user's ralph did not write. Leaves out missing or damaged files,
- * which their readers report, and memories, since ralph acts only on sealed ones.
+ * Returns the names of the files beside a task's state that are not sealed with this user's key, so that somebody else
+ * may have written them. Leaves out missing or damaged files, which their readers report, and memories (the saved
+ * steps), since ralph acts only on sealed ones.
  */
 export function foreignFiles(
   folder: string,

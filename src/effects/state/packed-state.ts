@@ -27,8 +27,8 @@ import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
  *
  *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "deciders": "{…}", "prompt": "…" }
  *
- * Parts that other machines cannot use are left out: the driver, since the fleet has the claim; the length of the log,
- * since the log stays here; the events, which are stored beside the packed state; the settings, since each worker takes
+ * Parts that other machines cannot use are left out: the driver, since a fleet's database names the worker of a task; the
+ * length of the log, since the log stays here; the events, which are stored beside the packed state; the settings, since each worker takes
  * them from the submitted task; and the setup of git, since each machine has its own clone.
  */
 
@@ -37,8 +37,8 @@ const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if ralph
- * did not write a file beside the state.
+ * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if a
+ * file beside the state is not sealed with this machine's key.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;
@@ -62,8 +62,9 @@ export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8A
 
 /**
  * Writes the files of a packed task, sealed with this machine's key, so that it is resumed as if it had been stopped
- * here. The state folder must not have a task of this id. `change` changes the state first. Throws `StateTooNewError`
- * if a newer ralph packed it, `StateCorruptedError` if it is too large or no task of this id, or the system's error.
+ * here. The state folder must not have a task of this id. `change` is applied to the state first. Throws
+ * `StateTooNewError` if a newer version of ralph packed it, `StateCorruptedError` if it is too large or no task of this
+ * id, or the system's error.
  */
 export function unpackState(
   paths: TaskPaths,

@@ -106,9 +106,11 @@ function take(folder: string, kind: Kind): boolean {
   return names.length > 0;
 }
 
-/** Reads hints and progress reports; removes their files once a saved state contains them. */
+/** Reads hints (the texts of `tell`) and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
-  /** The names of files that were read. That of a file that cannot be removed stays, so it is read only once. */
+  /**
+   * The names of files that were read. If a file cannot be removed, its name stays here, so that it is read only once.
+   */
   const seen = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
@@ -160,12 +162,18 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Matches the signature of a hint by this user's ralph. Write access to files cannot forge it. */
+/**
+ * Matches the signature at the end of a hint. It cannot be made without this user's key, so write access to files is
+ * not enough.
+ */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Returns the name of a hint for its signature: it contains the task and the file, so that no copy counts as new. */
+/**
+ * Returns the name that a hint's signature covers, with the task and the file: a copy of the hint elsewhere is not
+ * proven.
+ */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }
@@ -183,8 +191,8 @@ function readHint(content: string, folder: string, name: string, seal: Seal): Hi
 }
 
 /**
- * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO instant. A seal
- * proves who wrote a hint. Rejects with `CommandError`.
+ * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO instant. `seal` signs
+ * a hint, which proves that it comes from this user. Rejects with `CommandError`.
  */
 export async function leaveRequest(
   taskFolder: string,

@@ -52,7 +52,7 @@ export function memoryOf(state: LoopState): LoopMemory {
   return memory;
 }
 
-/** Returns the text of a memory file before it is sealed. Throws if it is too long to be read again. */
+/** Returns the text of a memory file without the checksum that seals it. Throws if it is too long to be read again. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
   const json = `${safeJson(fields)}\n`;
@@ -76,7 +76,7 @@ export function newestStep(taskFolder: string, taskId: string, seal: Seal): Save
   return isNext ? { ...newest, events: [...older.events, ...newest.events] } : newest;
 }
 
-/** Returns null if the file is gone, torn, or of another version. */
+/** Reads a memory file; null if it is gone, torn, incomplete, or of another version. */
 function readMemory(file: string) {
   const text = tryReadText(file, MEMORY_MAX_BYTES) ?? '';
   const fields = parseObject(text);
@@ -91,14 +91,14 @@ function readStep(file: string, seal: Seal): SavedStep | null {
   const { text, fields, memory } = found;
   const task = parseState(objectAt(fields, 'task'));
   if (task === null || !seal.isClosed(text, fileOf('memory', task))) return null;
-  // The seal proves that this user's ralph wrote the events, so they need no validation.
+  // The seal proves that ralph wrote the events, so they need no validation.
   const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
   return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
 }
 
 /**
- * Reads the step that a state names, without checking its seal: the user has trusted the task, or the
- * caller only asks whether a step exists. Returns null without a step.
+ * Reads the step that a state names, without checking its seal: the user has trusted the task, or the caller only asks
+ * whether a step exists. Returns null if there is none, or if the memory contains another step than the state.
  */
 export function readNamedStep(
   taskFolder: string,
@@ -119,7 +119,7 @@ export function readNamedStep(
   };
 }
 
-/** This is several times the number of events in one step. */
+/** At most this many events of a step are read: several times as many as any step has. */
 const MOST_EVENTS = 20;
 
 /**
@@ -136,12 +136,12 @@ function isOfStep(event: JsonObject, taskId: string): boolean {
 }
 
 /**
- * A memory may contain a final message of 1 MB four times, and 1 MB of hints twice; escaping can make each
- * six times as long.
+ * The limit for a memory: it may contain a final message of 1 MB four times, and 1 MB of hints twice, and escaping can
+ * make each six times as long.
  */
 const MEMORY_MAX_BYTES = 64 * MB;
 
-/** Removes the files that are needed only to resume a task. Throws the system's error. */
+/** Removes a task's requests, and the memories that are needed only to resume it. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
   // No driver will read the requests any more.
   rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });

@@ -50,7 +50,7 @@ interface NewTaskFiles {
 
 /** The file with the text that the last iteration passed on. */
 const CONTEXT_FILE = 'context.md';
-/** The limit for this text, which is never shortened: no agent accepts a longer prompt. */
+/** The limit for the text in this file. The text is never shortened, and no agent accepts a longer prompt. */
 const CONTEXT_MAX_BYTES = 16 * MB;
 
 /** All paths are absolute. */

@@ -16,11 +16,13 @@ export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /** Whether this user's ralph wrote the state in this folder; only then may ralph act on it. */
+      /**
+       * Whether the seal shows that ralph wrote the state for this user in this folder; only then may ralph act on it.
+       */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }
-  /** A newer ralph wrote the file; it is neither read nor moved. */
+  /** A newer version of ralph wrote the file, which is neither read nor moved. */
   | { readonly kind: 'too-new'; readonly version: number }
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
@@ -42,7 +44,7 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
     json = '';
   }
   const value = parseObject(json);
-  // A power cut may have torn the file; the memory beside it contains the same step.
+  // A power cut may have torn the file; a memory beside it, one of two files with a saved step, contains the same step.
   const rebuilt = value === null && seal !== null ? rebuiltState(file, seal) : null;
   if (rebuilt !== null) return { kind: 'task', state: rebuilt, isOwn: true };
   const version = value === null ? null : numberAt(value, 'schema_version');
@@ -79,9 +81,9 @@ export function readNewestStep(
 ): { readonly state: TaskState; readonly step: SavedStep | null } {
   const step = newestStep(paths.folder, state.task_id, seal);
   if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
-  // The disk was full, and had room only for how the task ended.
+  // The state is newer, since the disk was full and had room only for how the task ended.
   if (state.memory === null && state.save > step.task.save) return { state, step: null };
-  // Both contain the same step, but the state file may have a newer heartbeat.
+  // State and memory contain the same step, but the state may have a newer heartbeat.
   if (step.task.save === state.save) return { state, step };
   return { state: step.task, step };
 }

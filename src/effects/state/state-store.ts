@@ -54,8 +54,8 @@ interface Saved {
 /** A store, with the operations that only its owner may use. */
 export interface TaskStore extends StateStore {
   /**
-   * Writes the last state again with a newer heartbeat, so that other drivers see that this one is alive,
-   * and with the task's deadline extended by the time since then in which no work was possible.
+   * Writes the last state again with a newer heartbeat, so that other drivers see that this one is alive, and with the
+   * task's deadline extended by the time since the last save in which no work was possible.
    */
   heartbeat(at: string): Promise<void>;
   /** Returns the number of the last step on disk, and the memory that contains it. */
@@ -181,7 +181,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   /** Saves how the task ended, without its last step, for which a full disk has no room. */
   const writeEnd = async ({ task: ended, since }: Saved): Promise<void> => {
-    // The memory in use is of an earlier step. A completed task keeps it for its announcement; others would repeat it.
+    // The memory in use has an earlier step. A completed task keeps it until its ending is announced; a resume of any
+    // other task would repeat that step.
     const task =
       ended.status === 'completed'
         ? { ...ended, memory: memoryName, save: saves }

@@ -55,8 +55,8 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   refuseLink(paths.history, paths.stateDir);
   makePrivateFolder(paths.history);
   let free = name;
-  // If this task's folder is gone and the history has one without a state, that is the task's: a driver was killed
-  // between the two moves.
+  // If this task's folder is gone and the history has a folder of this name without a state, that is this task's
+  // folder: a driver was killed between the two moves below.
   const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
   for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
     free = `${name}.${number}`;

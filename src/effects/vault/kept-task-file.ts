@@ -12,7 +12,8 @@ import { filesIn, IN_PROGRESS, NEEDS_ACTION } from './vault-folders.ts';
 export interface KeptTaskFile {
   /**
    * Puts the file back if the agent has removed, emptied, replaced or renamed it, but not if the agent has moved it
-   * elsewhere. Resolves to what the agent had done, or null. Rejects with the system's error.
+   * elsewhere. Resolves to what the agent had done to it; null if nothing was put back. Rejects with the system's
+   * error.
    */
   putBack(): Promise<PutBack | null>;
   /** Removes the copy, unless the file could not be put back. */
@@ -145,7 +146,7 @@ function newerText({ descriptor }: Held): Buffer | null {
 
 /**
  * Returns the new path of a file that the agent has renamed within the work folders of the vault, `elsewhere` if it was
- * moved to any other place, and null if it has lost its name.
+ * moved to any other place, and null if it is still in its place or has lost its name.
  */
 function otherName(vault: string, file: string, { descriptor, links }: Held): string | null {
   const own = fstatSync(descriptor, { bigint: true });

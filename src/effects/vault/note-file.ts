@@ -57,7 +57,10 @@ export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
   }
 }
 
-/** Whether a note is about the task with this state file. If the note's state folder is gone, the vault has moved. */
+/**
+ * Whether a note is about the task with this state file. A note with a missing state folder can be, since vaults are
+ * moved.
+ */
 function isAbout(text: string, stateFile: string): boolean {
   const front = readFrontMatterFields(splitFrontMatter(text).frontMatter ?? '');
   const fields = new Map('fields' in front ? front.fields : []);
@@ -83,7 +86,7 @@ function withSum(text: string): string {
   return text.replace(/\n(?=---$)/m, () => `\nsum: "${sha256Of(text)}"\n`);
 }
 
-/** Whether a person has changed a note. A half-written note is ralph's own. */
+/** Whether a person may have changed a note, which includes an unreadable one. A half-written note is ralph's own. */
 function isChanged(file: string): boolean {
   if (file.endsWith('.tmp')) return false;
   const text = tryReadText(file, MB);

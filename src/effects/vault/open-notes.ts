@@ -14,7 +14,7 @@ export function openNotes(vault: string): readonly OpenNote[] {
   });
 }
 
-/** Returns the requests that are not answered yet. Never throws. */
+/** Returns the requests for an approval that are not answered yet. Never throws. */
 export function openRequests(vault: string): readonly OpenRequest[] {
   return filesIn(vault, PENDING).flatMap(({ name, file }) => {
     const changed = lstatSync(file, { throwIfNoEntry: false })?.mtime;

@@ -205,11 +205,11 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  // An archived task counts only if its seal shows that this user's ralph wrote it.
+  // An archived task counts only if its seal shows that ralph wrote it for this user.
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
-  // Such a task belongs to a different file whose name gives the same task id.
+  // A task of another file name belongs to a different file, whose name gives the same task id.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
   // Of the archived tasks, only a completed one says something about the current file.
   if (archived && state.status !== 'completed') return null;
@@ -218,7 +218,7 @@ function taskOf(
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
-  // Without a state, there is no doubt about who wrote it.
+  // Without a readable state, there is nothing whose writer could be doubted.
   isOwn: true,
   exitReason: null,
   startedAt: '',
