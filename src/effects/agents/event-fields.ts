@@ -77,7 +77,9 @@ export function describeTarget(input: JsonObject | null): string {
   return shortLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
 }
 
-/** Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out what would be cut off. */
+/**
+ * Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out members that would be cut off anyway.
+ */
 function firstLevel(input: JsonObject): string {
   const members: string[] = [];
   let length = 0;

@@ -47,7 +47,8 @@ export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
   /**
-   * Reads a line as an event. Returns false if it is none; a line that cannot be read for its form counts as broken.
+   * Reads a line as an event. Returns false if it is no JSON object. A line that is nested too deeply, or at which a
+   * reader throws, counts as broken.
    */
   const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.

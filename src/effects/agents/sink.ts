@@ -84,7 +84,7 @@ export function createSink(
   let toolInStep = false;
   const retries = createRetryLog(listener, signs);
 
-  /** The model continues, so an earlier answer was not its last; a later one may be cut off. */
+  /** The model continues, so an earlier answer was not its last, even if the next one is cut off. */
   const workingOn = (): void => {
     hasBegun = true;
     if (result?.isError === false) result = null;

@@ -49,7 +49,7 @@ export function watchAttempt(
         listener.found(found);
       },
     },
-    /** Returns the sign for which the attempt was ended; null if it was not. */
+    /** Returns the sign of trouble for which the attempt was ended; null if it was not ended for one. */
     cutBy: (): SignFound | null => cutBy,
     /** Stops all timers. */
     stop: silent.stop,

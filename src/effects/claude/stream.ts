@@ -99,7 +99,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
   // both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
-    // A Stop hook of the user can leave the report without text although the agent has written one.
+    // A Stop hook of the user can leave the report without text although the agent has written a text.
     message =
       report.text === ''
         ? conversation.closingMessage()

@@ -25,8 +25,8 @@ export function fileNamesIn(folder: string): readonly string[] {
 }
 
 /**
- * Calls `onEvent` when something changes in a folder. Returns null if the folder is missing or cannot
- * be watched, such as one on a network; so poll as well. Does not keep the process alive.
+ * Calls `onEvent` when something changes in a folder. Returns null if the folder is missing or cannot be watched, such
+ * as one on a network, so the caller has to poll as well. Does not keep the process alive.
  */
 export function watchFolder(
   folder: string,

@@ -54,7 +54,7 @@ export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 /** A driver as its claim names it. */
 export type ClaimDriver = ClaimRecord['driver'];
 
-/** The claim of a living driver; null if its file has no content yet. */
+/** The claim of a living driver; null if its file cannot be read yet, since it is still being written. */
 export type LiveClaim = ClaimRecord | null;
 
 /** The claims of other drivers on a task. */

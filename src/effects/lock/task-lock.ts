@@ -45,7 +45,7 @@ export interface TaskClaim {
 
 type ClaimResult =
   | { readonly kind: 'held'; readonly claim: TaskClaim }
-  /** A live driver has the task; `by` is null if its claim has no content yet. */
+  /** A live driver has the task; `by` is null if its claim cannot be read yet. */
   | { readonly kind: 'taken'; readonly by: ClaimDriver | null }
   /** The claim cannot be written (full disk, read-only, a link), and no other claim was found. */
   | { readonly kind: 'unwritable'; readonly error: unknown };
@@ -119,7 +119,7 @@ function ownClaim(folder: string, driver: ClaimDriver, here: () => Here): OwnCla
   };
 }
 
-/** A driver to which this process gives way; `by` is null if that driver's claim has no content yet. */
+/** A driver to which this process gives way; `by` is null if that driver's claim cannot be read yet. */
 interface Rival {
   readonly by: ClaimDriver | null;
 }

@@ -223,7 +223,7 @@ function contextFitting(prompt: Uint8Array, policy: Policy, problems: string[]):
   return most;
 }
 
-/** Returns the paths in the state folder to which a run writes, except files that a rename replaces. */
+/** Returns the paths in the state folder that must not lead out of it, since a run writes there without a rename. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }

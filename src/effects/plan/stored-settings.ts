@@ -58,9 +58,9 @@ export function requireStoredRun(folder: string, { task_id }: TaskState): Stored
 }
 
 /**
- * Returns the prompt with which a task was started. A state written by another program contains the whole
- * prompt; a state written by `ralph run` contains only a short one, and a long one is in `prompt.md`.
- * Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
+ * Returns the prompt with which a task was started, from `prompt.md` or the state. A state written by another program
+ * contains the whole prompt; a state written by `ralph run` contains only its beginning. Throws a `StateCorruptedError`
+ * if a task of `ralph run` has lost its prompt.
  */
 export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   const kept = readOr(folder, PROMPT);
@@ -74,7 +74,7 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   throw new StateCorruptedError(task.task_id, path.join(folder, PROMPT), why);
 }
 
-/** Whether `ralph run` started the task: only it records a checksum of the prompt. */
+/** Whether `ralph run` started the task: it records a checksum of the prompt, and not who keeps the state. */
 export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }

@@ -57,9 +57,9 @@ export interface PlacedCommand extends AgentCommand {
 /** The command to start so that another command runs in the sandbox. */
 export interface ConfinedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
-  /** Returns the exit code that the shell around the command saw, null if it saw none. Call this once, at the end. */
+  /** Returns the exit code that the shell in the sandbox saw, null if it saw none. Call this once, at the end. */
   readonly exitCodeInside?: () => number | null;
-  /** Call this when the command has ended, before git runs outside. */
+  /** Call this after the command has ended and before git runs outside: it removes links that would mislead git. */
   readonly ended?: () => void;
   /** Removes the files made for this command alone. Call this once, when none of its processes is alive. */
   readonly discard?: () => Promise<void>;
@@ -68,7 +68,9 @@ export interface ConfinedCommand extends AgentCommand {
 /** Returns the command to start so that a command runs in the sandbox; the same command if it runs outside. */
 export type Confine = (command: PlacedCommand) => Promise<ConfinedCommand>;
 
-/** The program is missing or cannot be started; `missing` says in a sentence where ralph looked, or why. */
+/**
+ * The program is missing or cannot be started; `missing` is a sentence that says where ralph looked, or why it cannot.
+ */
 export interface AgentMissing {
   readonly missing: string;
   /** Set if a file of this name is there. */

@@ -6,7 +6,8 @@ import { createTree } from './process-tree.ts';
 /*
  * The guard runs this program when ralph has died without sending `bye`, which would dismiss the guard. The program
  * ends the processes of the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`, or, if the run
- * has a lease (in a fleet, a time limit for its claim), from the start as `node guard-program.js RUN_ID DRIVER lease=MS`.
+ * has a lease (in a fleet, a time limit for its claim), from the start as
+ * `node guard-program.js RUN_ID DRIVER lease=MS`.
  */
 
 const DRIVER_DIES_WITHIN_MS = 1000;

@@ -1,4 +1,4 @@
-/** Kills the process group that a process started by ralph leads; does nothing if the group has ended. */
+/** Kills the process group led by a process that ralph has started; does nothing if the group has ended. */
 export function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -102,7 +102,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     onChange(members) {
       request.onMembers(members);
       if (request.inSandbox !== true) return;
-      // A process that is about to end no longer shows its command, so the first one is kept.
+      // A process that is about to end no longer shows its command, so the command seen first is kept.
       life.background = leftInside(members).flatMap(
         (each) =>
           life.background.find(
@@ -267,8 +267,8 @@ export interface AgentSigns {
 }
 
 /**
- * Calls `onChunk` with the bytes of a pipe. Nothing is read during a call, so a slow call slows the child down. Resolves
- * when the pipe has ended or was destroyed; never rejects.
+ * Calls `onChunk` with the bytes of a pipe. Nothing is read during a call, so a slow call slows the child down.
+ * Resolves when the pipe has ended or was destroyed; never rejects.
  */
 function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
   // An error counts as the end of the pipe; the child's exit code says more.

@@ -99,7 +99,7 @@ export async function startHelper(options: HelperOptions): Promise<Helper> {
           then(value);
         };
       waiting.set(id, { settle: once(resolve), fail: once(reject) });
-      // No callback is needed: if sending fails, the channel closes, and that ends the wait.
+      // The callback can be empty: if sending fails, the channel closes, and that ends the wait.
       child.send(request, () => {});
     });
 

@@ -14,7 +14,7 @@ const OF_SYSTEM: readonly string[] = [
   ...['/proc', '/sys', '/dev', '/var/lib', '/var/cache', '/var/log'],
 ];
 
-/** Folders that count as the system's only themselves: users have folders of their own in them. */
+/** Shared folders: each of them belongs to the system, but what lies in them may belong to the user. */
 const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
 
 /**

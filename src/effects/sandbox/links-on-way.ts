@@ -6,8 +6,8 @@ import { errorCode } from '../files/write-file.ts';
 const MOST_LINKS = 40;
 
 /**
- * Returns the links through which a path leads, including those in the targets of links, but no more than Linux
- * follows.
+ * Returns the links through which a path leads, including those in the targets of links. Stops after more links than
+ * Linux follows.
  */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];

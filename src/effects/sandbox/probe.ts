@@ -25,7 +25,7 @@ import type { Sandbox } from './sandbox.ts';
 
 /*
  * Tests at each start that the sandbox holds: a shell inside tries to write to denied paths, to see hidden ones, and to
- * reach two servers of ralph.
+ * reach two servers that ralph has started for this outside.
  */
 const ATTEMPTS = `
 name=$1 socat=$2 port=$3 socket=$4 work=$5
@@ -46,7 +46,7 @@ for each in ${NAMESPACES.join(' ')}; do printf 'namespace %s\\n' "$(readlink "/p
 printf 'end\\n'
 `;
 
-/** Longer than any start, even on a machine that swaps. */
+/** The time limit for the probe: longer than any start takes, even on a machine that swaps. */
 const TIMEOUT_MS = 60_000;
 const RESTRICTED = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 

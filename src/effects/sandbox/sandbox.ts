@@ -22,7 +22,7 @@ export interface Sandbox {
   wrap(command: PlacedCommand, as: SandboxRole, place?: OwnPlace): Promise<ConfinedCommand>;
   /**
    * Returns the hosts that were refused and the dangerous paths that appeared since the last call; null if no command
-   * has run inside since. Removes links by which git would write elsewhere.
+   * has run inside since. Also removes new links by which git would write elsewhere.
    */
   takeMet(): Promise<MetInSandbox | null>;
   /** Returns the pids of the living helpers, which hold the proxies: at most one for each role. */

@@ -44,7 +44,7 @@ export interface ServiceStore {
 /** The files beside a new task's state. */
 interface NewTaskFiles {
   readonly prompt: Uint8Array;
-  /** A JSON text that is not sealed yet. */
+  /** A JSON text without the checksum that seals it. */
   readonly settings: string;
 }
 

@@ -40,7 +40,7 @@ type SealedKind =
 
 export const STATE = 'state';
 
-/** Returns the `what` of a file beside the state: its kind, and the run of the task. */
+/** Returns the `what` that the checksum of a file beside the state covers: the file's kind, and the run of the task. */
 export function fileOf(
   kind: SealedKind,
   task: { readonly task_id: string; readonly started_at: string },

@@ -48,7 +48,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
   let held: Held | null = null;
   /** The last text of the file that was not blank; null if there is nothing to put back. */
   let text = ifPossible(() => readWithin(copy, TASK_FILE_MAX_BYTES));
-  /** Whether the copy is the only text that there is. */
+  /** Whether the copy is the only text of the file that is left. */
   let isOwed = false;
 
   const release = (): void => {

@@ -58,8 +58,8 @@ export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
 }
 
 /**
- * Whether a note is about the task with this state file. A note with a missing state folder can be, since vaults are
- * moved.
+ * Whether a note is about the task with this state file. If the state folder that the note names is gone, only the
+ * names have to match, since the vault may have been moved.
  */
 function isAbout(text: string, stateFile: string): boolean {
   const front = readFrontMatterFields(splitFrontMatter(text).frontMatter ?? '');
