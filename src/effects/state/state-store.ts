@@ -45,7 +45,7 @@ export interface StoreRequest {
 /** A reading of the clock: monotonic time, and how long ralph had been suspended by then. */
 type Reading = readonly [monotonicMs: number, heldUpMs: number];
 
-/** The task of a save, and the time of the save. */
+/** A saved task, and the reading of the clock when it was saved. */
 interface Saved {
   readonly task: TaskState;
   readonly since: Reading;
@@ -67,8 +67,8 @@ export interface TaskStore extends StateStore {
   /** Stops all writing, because another driver has taken over the task. */
   mute(): void;
   /**
-   * Records that the ending has been announced: removes the driver from the state and, if the task is archived, the
-   * files that were needed only to resume it.
+   * Records that the ending has been announced: removes the driver from the state and, if the task is archived, deletes
+   * the files that were needed only to resume it.
    */
   published(): Promise<void>;
 }
@@ -100,11 +100,11 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   const { paths, seal, clock, task: run, warn, onFailure, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(paths.folder, request.files, seal, run);
-  /** The paths for all writes: those in the history once the task is there. */
+  /** The paths for all writes: after the task was moved to the history, those in the history. */
   let places = paths;
   let warned = false;
   let muted = false;
-  /** The task as the loop last saved it, and the time of that save. */
+  /** The task as the loop last saved it, and when. */
   let last: Saved | null = null;
   let memoryName = run.memory;
   let saves = run.save;

@@ -117,8 +117,7 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
       if (isEnd) break;
       await pause(LOOK_MS);
     }
-    // An attempt that is under way, or whose driver was killed, has not joined the last files of the log to the first
-    // yet.
+    // An attempt that is under way, or whose driver was killed, has not joined the end of the log to its beginning yet.
     for (const part of logParts(stdout).slice(1)) yield* partOf(loop, part, 'stdout');
   } finally {
     tail?.close();

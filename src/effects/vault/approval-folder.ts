@@ -72,8 +72,8 @@ function isFree(file: string): boolean {
 }
 
 /**
- * Waits until the request is answered or expires, or the signal aborts. Without `patiently` it
- * checks only once. Uses file events, and polling as a fallback.
+ * Waits until the request is answered or expires, or the signal aborts. Without `patiently`, checks only once for an
+ * answer. Uses file events, and polls as a fallback.
  */
 export function awaitAnswer(
   vault: string,

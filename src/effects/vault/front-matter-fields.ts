@@ -2,8 +2,8 @@ import { KB } from '../files/bounded-read.ts';
 import { parseYaml } from '../files/yaml-document.ts';
 
 /**
- * The limit is about forty times what a task needs. It is necessary because parsing time grows with the square of the
- * size, and every pass over the vault reads the front matter of all files.
+ * The limit for front matter: about forty times what a task needs. Parsing time grows with the square of the size, and
+ * every pass over the vault reads the front matter of all files.
  */
 export const FRONT_MATTER_MAX_BYTES = 8 * KB;
 
