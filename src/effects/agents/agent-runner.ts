@@ -79,9 +79,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
     leftovers = leftovers.filter(isAlive);
     return leftovers;
   };
-  /**
-   * Returns the processes that carry the run's marker but belong to no attempt, so that an attempt leaves them alone.
-   */
+  /** Returns the processes with the run's marker that belong to no attempt, so that attempts leave them alone. */
   const others = (): readonly ProcessIdentity[] => [...alive(), ...helpersOf(options.sandbox)];
 
   return {

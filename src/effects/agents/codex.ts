@@ -14,8 +14,7 @@ export const codexAgent = jsonAgent({
   args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
-    // The sandbox of codex cannot start inside another one, so it is turned off where it would allow the agent to
-    // write.
+    // The sandbox of codex cannot start inside another one, so it is turned off where it would allow writing.
     const isOff = inSandbox === true && mode === 'workspace-write';
     const sandbox = isOff ? 'danger-full-access' : mode;
     return [

@@ -77,9 +77,7 @@ export function describeTarget(input: JsonObject | null): string {
   return shortLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
 }
 
-/**
- * Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out members that would be cut off anyway.
- */
+/** Returns an object as JSON, with `[…]` and `{…}` for nested values, but without members that would be cut off. */
 function firstLevel(input: JsonObject): string {
   const members: string[] = [];
   let length = 0;

@@ -46,10 +46,7 @@ function eventFrom(line: Buffer, start: number): Buffer | null {
 export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
-  /**
-   * Reads a line as an event. Returns false if it is no JSON object. A line that is nested too deeply, or at which a
-   * reader throws, counts as broken.
-   */
+  /** Reads a line as an event; false if it is no JSON object. Counts it as broken if its form is unexpected. */
   const read = (line: Buffer, isEmbedded = false): boolean => {
     // An error must be caught here, because it would end the driver.
     try {

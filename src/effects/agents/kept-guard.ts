@@ -64,10 +64,7 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
 }
 
-/**
- * Waits until the last renewal of the claim is recent enough to start an agent, or until a stop. Rejects as
- * `Lease.fresh` does.
- */
+/** Waits until the lease is fresh enough to start an agent, or until a stop. Rejects as `Lease.fresh` does. */
 export async function leaseIsFresh(lease: Lease | undefined, stopped: AbortSignal): Promise<void> {
   if (lease === undefined || stopped.aborted) return;
   const over = new AbortController();

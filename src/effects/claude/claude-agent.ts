@@ -65,8 +65,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     folders: settings.agentBin === null ? installFolders(env) : [],
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
-    // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get nearly the attempt's own
-    // limit.
+    // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get almost the whole limit.
     variables: (limitMs) =>
       env[CEILING] === undefined ? { [CEILING]: String(ceilingMs(limitMs)) } : {},
     interferences: () => [

@@ -87,10 +87,7 @@ export function isFromModel(event: JsonObject): boolean {
 
 const MOST_SERVERS = 20;
 
-/**
- * Returns the MCP servers that failed to start or lack a login, from a `system/init` event; one that is still starting
- * does not count.
- */
+/** Returns the MCP servers that failed to start or lack a login, from a `system/init` event. */
 export function readLostServers(event: JsonObject): readonly LostServer[] {
   return objectsAt(event, 'mcp_servers')
     .flatMap((each) => {

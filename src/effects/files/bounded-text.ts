@@ -54,10 +54,7 @@ export function createEndsText(headBytes: number, tailBytes: number) {
       further += Buffer.byteLength(rest);
       tail.append(rest);
     },
-    /**
-     * Returns the whole text; if parts of it were not kept, both ends, with a line between them that counts the missing
-     * bytes.
-     */
+    /** Returns the whole text or, if its middle is missing, both ends and a line that counts the missing bytes. */
     read(): string {
       const left = further - tailBytes;
       return `${head}${left > 0 ? `\n[${left} bytes are left out]\n` : ''}${tail.read()}`;

@@ -17,9 +17,7 @@ export function isSamePlace(one: string, other: string): boolean {
   return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
-/**
- * Whether a folder in the vault, or in another folder, leads out of it through a link; ralph then writes nothing there.
- */
+/** Whether a folder in the vault (or another folder) leads out of it by a link; ralph then writes nothing there. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);

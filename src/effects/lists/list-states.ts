@@ -5,10 +5,7 @@ import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import { type SealedPlace, sealAt } from '../trust/seal.ts';
 
-/**
- * The limit for a state: it holds the list's text and a line for each item, or only the open items if the list is no
- * file.
- */
+/** The limit for a state, which holds the list's text and a line per item, or the open items if the list is no file. */
 const STATE_MAX_BYTES = 64 * MB;
 
 /** Returns the path of the file with the state of a list. */

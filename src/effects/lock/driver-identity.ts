@@ -5,10 +5,7 @@ import type { Here } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { isAlive, readBootId, readProcess, showsOwnPids } from '../processes/process-table.ts';
 
-/**
- * Describes this process for the state file as a driver, the process that runs a task. Its pid is not enough, since
- * pids are reused.
- */
+/** Describes this process for the state file as the driver of a task: not only by its pid, since pids are reused. */
 export function thisDriver(at: string, runId: string): Driver {
   const { host, bootId, pidNamespace } = ownPlace();
   return {

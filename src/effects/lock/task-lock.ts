@@ -140,10 +140,7 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
   }
 }
 
-/**
- * Becomes the owner, and reads the claims again: a driver that seemed dead may be an owner alive, which then goes
- * first.
- */
+/** Becomes the owner, and reads the claims again: a driver that seemed dead may be a living owner, which goes first. */
 async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<Rival | null> {
   await retryBusy(async () => rewriteClaim(file, record('owner')));
   const { live, dead } = others();

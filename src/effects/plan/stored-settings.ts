@@ -82,9 +82,7 @@ export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const MAX_BYTES = 8 * MB;
 
-/**
- * Returns the content of a file; null if it cannot be read. Follows no link, because any user could have created it.
- */
+/** Returns the content of a file; null if it cannot be read. Follows no link, because any user could have made it. */
 function readOr(folder: string, name: string): Uint8Array | null {
   const file = path.join(folder, name);
   const isOwn = isRealFolder(folder) && lstatOf(file)?.isFile() === true;

@@ -137,9 +137,7 @@ function refuseUnsafe(folder: string): void {
   if (why !== null) throw new UsageError([`Cannot record trust where others could write: ${why}.`]);
 }
 
-/**
- * Returns why other users could have written notes, as a clause; null if they could not, or if there are no notes yet.
- */
+/** Returns why other users could have written notes, as a clause; null if they could not, or if there are none yet. */
 function unsafeStore(folder: string): string | null {
   for (const each of [path.dirname(folder), folder]) {
     const stats = statOf(each);

@@ -32,10 +32,7 @@ if (runId !== '' && (await hasDied(driver))) {
   clearInterval(hurry);
 }
 
-/**
- * Resolves when the driver is gone or says `bye`. Without a lease, the shell has watched the driver, and passes the
- * noted processes.
- */
+/** Resolves when the driver is gone or says `bye`. Without a lease, the shell has watched it, and passes its notes. */
 async function untilOver(args: readonly string[]): Promise<WatchEnd> {
   const [, leaseMs] = /^lease=(\d+)$/.exec(args[0] ?? '') ?? [];
   return leaseMs === undefined

@@ -82,10 +82,7 @@ export function startGuard({
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /**
-   * Writes a line, and returns whether it did. Leaves the line out while the guard does not read, for example because
-   * it is stopped: a later line replaces it.
-   */
+  /** Writes a line, unless the guard does not read now, as when it is stopped: a later line replaces it. */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);
@@ -100,8 +97,7 @@ export function startGuard({
   return {
     pid: child.pid,
     note(processes) {
-      // An empty list is not sent: the guard can see that the noted processes have ended, since it compares their start
-      // times.
+      // An empty list is not sent: the guard compares start times, so it can see that noted processes have ended.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}`;
       if (line !== lastNote && send(line)) lastNote = line;

@@ -39,9 +39,7 @@ const SWEEP_EVERY_MS = 500;
  *               ▲                                          at once, every 500 ms, and with each note
  *               └───────────── beat ──────────────────────── │
  */
-/**
- * Kills the processes of a run while its last beat is too old. Resolves when the driver says `bye` or its pipe closes.
- */
+/** Kills the processes of a run while its last beat is too old. Resolves when the driver says `bye` or is gone. */
 export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promise<WatchEnd> {
   const beats = startBeatClock(leaseMs, process.uptime() * 1_000);
   let noted: readonly ProcessIdentity[] = [];

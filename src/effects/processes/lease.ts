@@ -1,9 +1,7 @@
 import { START_WITHIN } from '../../core/supervisor/lease.ts';
 import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
-/**
- * The time for which a worker may go on with its task after its last beat (a sign of life) that reached the database.
- */
+/** The time for which a worker may go on after its last beat (a sign of life) that reached the database. */
 export interface Lease {
   /** The length of the lease in milliseconds. */
   readonly ms: number;
@@ -12,14 +10,9 @@ export interface Lease {
    * whichever shows more: the monotonic clock stands still while the machine sleeps.
    */
   ageMs(): number;
-  /**
-   * Calls the listener with each beat that reaches the database: its age in milliseconds. Returns a function that ends
-   * this.
-   */
+  /** Calls the listener with the age in ms of each beat that reaches the database. Returns a function to end this. */
   onBeat(listener: (ageMs: number) => void): () => void;
-  /**
-   * Resolves once the last beat is recent enough to start an agent. Rejects with `RunDropped` once the claim is lost.
-   */
+  /** Resolves once the last beat is recent enough to start an agent. Rejects with `RunDropped` if the claim is lost. */
   fresh(): Promise<void>;
 }
 

@@ -57,9 +57,7 @@ const GRACE_MS = 2_000;
 const LAST_WORDS_MS = 250;
 /** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;
-/**
- * How much of the end of standard error is kept: an agent may print its whole help after the line that names the error.
- */
+/** The end of standard error that is kept: an agent may print its whole help after the line that names the error. */
 const STDERR_TAIL_BYTES = 16_000;
 
 /*

@@ -82,9 +82,7 @@ export async function runShellCommand(
   }
 }
 
-/**
- * Returns the exit code. If a command in the sandbox seems to have passed, the code that the shell inside saw counts.
- */
+/** Returns the exit code; if it is 0 and the command ran in a sandbox, the code that the shell inside saw. */
 function agreedCode(exitCode: number, { exitCodeInside }: ConfinedCommand): number | null {
   if (exitCodeInside === undefined) return exitCode;
   return exitCode === 0 ? exitCodeInside() : exitCode;

@@ -4,14 +4,9 @@ import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
 import { SandboxError } from '../../errors.ts';
 
-/**
- * The limit for programs and data files together: each becomes a mount for every command, and many mounts take long.
- */
+/** The limit for programs and data files together: each becomes a mount of every command, and many mounts are slow. */
 const AT_MOST = 200;
-/**
- * Names of data files. They are left out first if there are too many entries: nothing runs them by themselves, and some
- * plug-ins write one for each session.
- */
+/** Data files, the first to be left out: nothing runs them, and some plug-ins write one for each session. */
 const DATA = /\.(?:jsonl?|log)$/;
 /** How many entries of each session folder count, newest first: older sessions have ended and run nothing anymore. */
 const NEWEST_SESSIONS = 50;
@@ -62,10 +57,7 @@ function isNamed(entry: string, names: readonly string[]): boolean {
   return names.includes(path.basename(entry));
 }
 
-/**
- * Returns the files, folders and links in a folder; none if it cannot be read. Leaves out sockets and pipes: nothing
- * runs them, and opening one would block.
- */
+/** Returns the files, folders and links in a folder. Nothing runs sockets and pipes, and opening one would block. */
 function entriesOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -27,10 +27,7 @@ export async function requireSandbox(
   if (first !== undefined) throw first;
 }
 
-/**
- * Returns the reasons why a sandbox would be refused in this folder, as far as they show without opening one. Writes
- * nothing.
- */
+/** Returns why a sandbox would be refused in this folder, as far as that shows without opening one. Writes nothing. */
 export async function examineSandbox(
   cwd: string,
   env: NodeJS.ProcessEnv,

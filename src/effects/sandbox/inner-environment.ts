@@ -4,10 +4,7 @@ import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { PlacedCommand } from '../processes/find-program.ts';
 import { INNER_MARK } from '../processes/process-table.ts';
 
-/**
- * Returns the environment of a command in the sandbox: without the variables that the rules drop, and with its caches
- * in its temporary folder.
- */
+/** Returns the environment of a command in the sandbox: without the dropped variables, and with caches in `tmp`. */
 export function innerEnvironment(
   env: NodeJS.ProcessEnv,
   { dropEnv }: SandboxRules,

@@ -5,10 +5,7 @@ import { errorCode } from '../files/write-file.ts';
 /** The largest number of links that Linux follows. */
 const MOST_LINKS = 40;
 
-/**
- * Returns the links through which a path leads, including those in the targets of links. Stops after more links than
- * Linux follows.
- */
+/** Returns the links through which a path leads, also those in the targets of links, as far as Linux follows them. */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];
   const left = place.split('/').reverse();

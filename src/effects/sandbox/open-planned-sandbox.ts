@@ -133,10 +133,7 @@ async function probeUntilSteady(
   }
 }
 
-/**
- * Makes the command line again if a path to be hidden has disappeared meanwhile: nothing can be mounted over a missing
- * path.
- */
+/** Makes the command line again if a path to be hidden has disappeared: nothing can be mounted over a missing path. */
 async function wrapSteadily(
   helper: Helper,
   inner: string,
@@ -218,10 +215,7 @@ function createSandbox(
   };
 }
 
-/**
- * Reads the file with the exit code, and removes it; null if it holds no code. Reads with a limit, since a command
- * inside may have put a pipe in the place of the file.
- */
+/** Reads and removes the file of the exit code, with a limit: a command inside may have put a pipe in its place. */
 function takeExitCode(file: string): number | null {
   const text = tryReadText(file, KB)?.trim() ?? '';
   tryToRemove(file);

@@ -85,10 +85,7 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
 }
 
-/**
- * Whether the path holds an entry that is no placeholder, and so stays: even an empty folder, unless another run made
- * it.
- */
+/** Whether something else is at the path, and so stays: even an empty folder, unless another run has made it. */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
   if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);
@@ -117,10 +114,7 @@ function remove({ kind, path: place }: Placeholder): void {
   }
 }
 
-/**
- * Returns the text of a file; null if there is none, and `OTHER` for anything but a small readable file, such as a
- * pipe.
- */
+/** Returns the text of a file; null if there is none, `OTHER` for anything but a small readable file. */
 function textAt(file: string): string | null {
   try {
     return readTextWithin(file, KB);
@@ -133,10 +127,7 @@ const OTHER = 'another kind of file';
 
 const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
 
-/**
- * Whether a noted path can be a placeholder: a file only in a folder of git. Any folder can be one, since folders are
- * removed only if they are empty.
- */
+/** Whether a noted path can be a placeholder. Any folder can, since only empty ones are removed. */
 function canBeOne(kind: Placeholder['kind'], place: string): boolean {
   if (kind === 'folder') return true;
   const head = path.join(path.dirname(place), 'HEAD');

@@ -61,10 +61,7 @@ interface ProbeOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/**
- * Returns why the sandbox is refused; null if it prevents everything that was tried inside, and the work folder is
- * writable.
- */
+/** Returns why the sandbox is refused; null if every attempt inside was prevented and the work folder is writable. */
 export async function probeSandbox(
   sandbox: Pick<Sandbox, 'wrap'>,
   options: ProbeOptions,
@@ -166,8 +163,7 @@ function outcomeOf(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint += text;
     });
-    // A shell that could not start does not read its input. This error is ignored, since the shell's end is handled
-    // below.
+    // A shell that could not start reads no input. This error is ignored, since the shell's end is handled below.
     child.stdin.on('error', () => {});
     child.stdin.end(lines.join(''));
     child.once('error', reject);

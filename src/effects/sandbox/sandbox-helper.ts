@@ -24,10 +24,7 @@ interface Component {
   reset(): Promise<void>;
 }
 
-/**
- * The limit for the component's reset when the helper ends: it may wait 1.5 s for its bridge process, which is too
- * long.
- */
+/** The limit for the component's reset at the end of the helper: its wait for its bridge process may take 1.5 s. */
 const END_AT_MOST_MS = 500;
 
 let component: Component | null = null;

@@ -53,10 +53,7 @@ export interface SandboxRequest {
 export interface SandboxPlan {
   readonly rules: SandboxRules;
   readonly surroundings: Surroundings;
-  /**
-   * The folders in which the agent could put repositories and dangerous names, those of files that programs run by
-   * themselves.
-   */
+  /** Where the agent could put repositories and dangerous names, those of files that programs run by themselves. */
   readonly searched: readonly string[];
   /** The repositories and dangerous names in these folders before the agent starts. */
   readonly found: FoundPlaces;
@@ -188,10 +185,7 @@ function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): v
   );
 }
 
-/**
- * Throws if a link that the agent could replace leads to one of `places`: a mount protects the target, but not the
- * link.
- */
+/** Throws if a link that the agent could replace leads to one of `places`: a mount protects only the link's target. */
 function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): void {
   const writable = allowWrite.map((rule) => rule.value);
   const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);
@@ -202,10 +196,7 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
   );
 }
 
-/**
- * Throws if a link in a writable folder leads to an allowed place: an agent of an earlier run may have chosen its
- * target.
- */
+/** Throws if a link in a writable folder leads to an allowed place: an earlier agent may have chosen its target. */
 function refuseAllowedLinks(
   { allowWrite, allowRead }: AskedRules,
   rules: SandboxRules,

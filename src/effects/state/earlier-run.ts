@@ -11,10 +11,7 @@ import { inHistory, moveToHistory, type TaskPaths } from './task-folder.ts';
  * task and before announcing that. If its state is corrupt, the file is set aside.
  */
 
-/**
- * Gives a completed task of the same id in the history a new name, with its start time, so that this one can take its
- * place.
- */
+/** Renames a completed task of the same id in the history, by its start time, so that this one can take its place. */
 export function archiveNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);

@@ -108,9 +108,7 @@ function take(folder: string, kind: Kind): boolean {
 
 /** Reads hints (the texts of `tell`) and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
-  /**
-   * The names of files that were read. If a file cannot be removed, its name stays here, so that it is read only once.
-   */
+  /** The names of files that were read. That of a file which cannot be removed stays, so the file is read only once. */
   const seen = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
@@ -162,18 +160,12 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/**
- * Matches the signature at the end of a hint. It cannot be made without this user's key, so write access to files is
- * not enough.
- */
+/** Matches the signature at the end of a hint. Without this user's key, write access to files cannot forge it. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/**
- * Returns the name that a hint's signature covers, with the task and the file: a copy of the hint elsewhere is not
- * proven.
- */
+/** Returns the name that a hint's signature covers: the task and the file, so that no copy elsewhere is proven. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }

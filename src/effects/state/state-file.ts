@@ -16,9 +16,7 @@ export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /**
-       * Whether the seal shows that ralph wrote the state for this user in this folder; only then may ralph act on it.
-       */
+      /** Whether the seal shows that ralph wrote the state for this user and folder; only then may ralph act on it. */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }

@@ -14,9 +14,7 @@ import { type Key, type NoKey, readKey } from './key.ts';
  * replace another.
  */
 
-/**
- * Seals texts of one state folder with a keyed checksum, and recognises texts that were sealed there with the same key.
- */
+/** Seals texts of one state folder with a keyed checksum, and recognises what was sealed there with the same key. */
 export interface Seal {
   /** Why nothing can be sealed; null if sealing works. */
   readonly problem: string | null;

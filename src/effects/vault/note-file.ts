@@ -57,10 +57,7 @@ export function removeNotesOf({ vault, taskId, stateFile }: NotedTask): void {
   }
 }
 
-/**
- * Whether a note is about the task with this state file. If the state folder that the note names is gone, only the
- * names have to match, since the vault may have been moved.
- */
+/** Whether a note is about the task of this state file. A note's state folder may be gone, if the vault has moved. */
 function isAbout(text: string, stateFile: string): boolean {
   const front = readFrontMatterFields(splitFrontMatter(text).frontMatter ?? '');
   const fields = new Map('fields' in front ? front.fields : []);

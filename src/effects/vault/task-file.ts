@@ -133,10 +133,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/**
- * Removes the old name if `target` is the same file, since a process died after linking it; false if it is a different
- * file.
- */
+/** Removes the old name if a process died after linking the new one; false if `target` is a different file. */
 async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];

@@ -25,10 +25,7 @@ export interface GitFolders {
   readonly settings: readonly string[];
   /** The targets of links in the folders of hooks. */
   readonly hookTargets: readonly string[];
-  /**
-   * The main folder of the repository to which the work tree's `.git` leads, if it does not know this work tree; else
-   * null.
-   */
+  /** The main folder of the repository to which the work tree's `.git` leads, if it does not know this tree. */
   readonly stranger: string | null;
 }
 
@@ -206,10 +203,7 @@ async function coreSettings(
   return new Map(settings.map(({ name, value }) => [name.slice('core.'.length), value]));
 }
 
-/**
- * Returns git as the user would run it for a folder of git. The calls in this file run no program that a repository
- * names.
- */
+/** Returns git as the user would run it for a folder of git. The calls here run no program that a repository names. */
 function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
   const git = gitIn('/', { env, timeoutMs: TIMEOUT_MS, asUser: true });
   return withPlaces(git, { GIT_DIR: folder });

@@ -116,10 +116,7 @@ function linksIn({ folders, held }: GitPlaces, opens: boolean): ReadonlyMap<stri
   return found;
 }
 
-/**
- * Lists a folder; empty if it cannot be read. If `opens`, first restores the right to read it: an agent can remove this
- * right, but git would still write to the folder.
- */
+/** Lists a folder. If `opens`, restores the right to read it: without this right, git would still write there. */
 function entriesOf(folder: string, opens: boolean): readonly Dirent[] {
   try {
     return readdirSync(toPath(folder), { withFileTypes: true, encoding: 'latin1' });

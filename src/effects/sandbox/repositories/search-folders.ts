@@ -117,8 +117,7 @@ function noteRepository(
   { gitFolders }: SearchLimits,
 ): void {
   if (path.basename(folder).toLowerCase() === '.git') {
-    // If one of these is missing, git looks for a repository further up. A `commondir` does not count, since the
-    // sandbox makes one.
+    // If one of these is missing, git looks for a repository further up. The sandbox itself makes a `commondir`.
     const sign = PARTS_OF_GIT.slice(0, 3).filter((name) => parts.has(name));
     found.set(folder, { kind: 'git', sign: sign.join(' ') });
   } else if (isRepository(parts)) {
@@ -155,10 +154,7 @@ function signOf(entry: Dirent, latin1: string): string {
   }
 }
 
-/**
- * Returns a text for a file's content and its right to be executed; empty if there is no file. Follows a link, as the
- * program that reads the file does.
- */
+/** Returns a text for a file's content and right to be run; empty if there is none. Follows a link, as programs do. */
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
@@ -168,10 +164,7 @@ function signOfFile(place: Buffer): string {
   return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
 }
 
-/**
- * Whether a folder lies in an installed package: many packages have dangerous names, but nobody opens a package as a
- * project.
- */
+/** Whether a folder is in an installed package: many have dangerous names, but nobody opens them as projects. */
 function isOfPackages(folder: string): boolean {
   return folder.includes('/node_modules/') || folder.endsWith('/node_modules');
 }
