@@ -127,7 +127,9 @@ const OTHER = 'another kind of file';
 
 const NAMES = { commondir: 'commondir', settings: 'config.worktree' };
 
-/** Whether a noted path can be a placeholder. Any folder can, since only empty ones are removed. */
+/**
+ * Whether a noted path can be a placeholder: a file in a folder of git, or any folder (only empty ones are removed).
+ */
 function canBeOne(kind: Placeholder['kind'], place: string): boolean {
   if (kind === 'folder') return true;
   const head = path.join(path.dirname(place), 'HEAD');

@@ -25,7 +25,7 @@ export interface GitFolders {
   readonly settings: readonly string[];
   /** The targets of links in the folders of hooks. */
   readonly hookTargets: readonly string[];
-  /** The main folder of the repository to which the work tree's `.git` leads, if it does not know this tree. */
+  /** The main folder of the repository to which the tree's `.git` leads, if it does not know this tree; else null. */
   readonly stranger: string | null;
 }
 
