@@ -3,8 +3,8 @@ import { EXIT_AWAY, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 import { commandHere } from './printed-command.ts';
 
 /**
- * A command cannot do what it was asked. The message says what was expected, what was found and what to do. An error
- * gets a subclass only if some code catches it by its class.
+ * A command cannot do what it was asked to do. The message says what was expected, what was found and what to do. An
+ * error gets a subclass only if some code catches it by its class.
  */
 export class CommandError extends Error {
   readonly exitCode: number;
@@ -38,7 +38,7 @@ export class StateTooNewError extends CommandError {
   }
 }
 
-/** The task would start programs that the running `ralph rescue` or `ralph watch` was not given. */
+/** The task would start programs that the flags of the running `ralph rescue` or `ralph watch` do not allow. */
 export class BeyondPassError extends CommandError {
   /** Each program as a flag: `--agent-command 'x'`. */
   readonly programs: readonly string[];
@@ -51,7 +51,7 @@ export class BeyondPassError extends CommandError {
   }
 }
 
-/** A request that only a person may make came from a process inside a loop. */
+/** A command that only a person may give was started inside a loop, so perhaps by the agent. */
 export class InsideLoopError extends CommandError {
   /** `taskId` names the task whose own loop made the request; null if the command is refused in every loop. */
   constructor(command: string, taskId: string | null) {
@@ -63,7 +63,7 @@ export class InsideLoopError extends CommandError {
   }
 }
 
-/** The command that prints a list of tasks failed, or could not be started. */
+/** The user's command that prints a list of tasks has failed, or could not be started. */
 export class ListCommandError extends CommandError {}
 
 /** The sandbox of `--sandbox` is not available, so nothing was started. */

@@ -1,8 +1,8 @@
 import { type EndedStatus, endingRow } from './core/task/endings.ts';
 
 /*
- * Exit codes. The table of endings has the codes of ended tasks; the README lists all codes. Codes from 64 follow
- * sysexits.h; 128 + n means signal n, as in shells.
+ * Exit codes. Those of ended tasks are in the table of endings; the README lists all. Codes from 64 follow sysexits.h;
+ * 128 + n means signal n, as in shells.
  */
 
 /** The task cannot continue. */
@@ -22,7 +22,7 @@ export function exitCodeFor(status: EndedStatus, exitReason: string): number {
   return endingRow(status, exitReason).exitCode;
 }
 
-/** Returns the exit code after a stop, or null without one. `by` is the signal or request that caused the stop. */
+/** Returns the exit code after a stop by a signal or a request, which `by` names; null if there was no stop. */
 export function stopCode(by: string | null): number | null {
   return by === null ? null : exitCodeFor('stopped', `stopped:${by}`);
 }

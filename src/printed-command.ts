@@ -7,7 +7,7 @@ export interface TaskPlace {
   readonly stateDir: string;
   /** Absolute path of the key file that the command has to name, or null if ralph finds the key by itself. */
   readonly keyFlag: string | null;
-  /** For a task of a fleet: the words that name the fleet, in place of the folders. */
+  /** For a task in a database shared by machines (a fleet): the words that name it, in place of the folders. */
   readonly fleetWords?: readonly string[];
 }
 
@@ -15,7 +15,7 @@ type Folders = Omit<TaskPlace, 'taskId'>;
 
 /** How and where ralph was started. */
 interface Start {
-  /** The words that start this very program: `npx ralph`. */
+  /** The words with which a shell starts this installation of ralph: `npx ralph`. */
   readonly program: string;
   readonly folder: string;
 }
@@ -24,14 +24,14 @@ interface Start {
 type Finds = (folders: Pick<Folders, 'vault' | 'stateDir'>) => boolean;
 
 interface Known {
-  /** Null in a program that uses the library: then commands name all folders. */
+  /** Null in a program that uses ralph as a library: then printed commands name all folders. */
   start: Start | null;
   /** The folders that the running command uses; null if it uses none. */
   current: Folders | null;
   finds: Finds;
 }
 
-/** Each built script has its own copy of this module, so the data is kept on `globalThis`, which all copies share. */
+/** Each script of the built package has its own copy of this module, so all copies share the data on `globalThis`. */
 const KEY = Symbol.for('ralph-headless.printed-command');
 
 function known(): Known {
@@ -87,7 +87,7 @@ export function fromItsFolder(command: string): string {
   return start === null ? command : `cd ${shellQuote(start.folder)} && ${command}`;
 }
 
-/** Splits a line before the command at its end, which must not be wrapped; returns null if there is none. */
+/** Splits a line before the command at its end, which must stay on one line; null if there is no command. */
 export function atCommand(line: string): readonly [before: string, command: string] | null {
   const from = line.lastIndexOf(`: ${known().start?.program ?? 'ralph'} `) + 2;
   return from < 2 ? null : [line.slice(0, from), line.slice(from)];

@@ -3,13 +3,13 @@ import { commandHere } from './printed-command.ts';
 
 // Errors about one task. Each names its task and what a program can do about it; all other errors are in `errors.ts`.
 
-/** An error about a task as data, to be passed on to another program. */
+/** An error about a task as JSON, for another program. */
 export interface TaskErrorJson {
   readonly error: {
     readonly type: string;
     readonly message: string;
     readonly task_id: string | null;
-    /** Whether the task can continue after `action_required`. */
+    /** Whether the task can continue once `action_required` is done. */
     readonly recoverable: boolean;
     readonly action_required: string;
   };
@@ -35,7 +35,7 @@ const TABLE = {
   TimeoutError: [exitCodeFor('timeout', 'timeout'), 'final', 'notify_user'],
 } as const;
 
-/** An error about one task. `message` starts with the error's type, for a program's log; people read `sentence`. */
+/** An error about one task. `message` starts with the error's type, for logs of programs; people see `sentence`. */
 abstract class TaskError extends Error {
   readonly exitCode: number;
   readonly taskId: string | null;
@@ -187,7 +187,7 @@ export class ApprovalPendingError extends TaskError {
   }
 }
 
-/** This user's ralph did not write the task here, so nothing of it runs before a person trusts it. */
+/** The task was not written here by this user, so none of its commands run before a person trusts it. */
 export class UntrustedTaskError extends TaskError {
   /** `why` completes a sentence about the task; `rights` says in words what it would be allowed to do. */
   constructor(taskId: string, stateDir: string, why: string, rights: readonly string[]) {

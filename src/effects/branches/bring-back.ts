@@ -9,7 +9,7 @@ import type { SnapshotId } from '../snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-/** The newest snapshot of a task: the commit that was checked out, and the files. */
+/** The newest snapshot of a task: the commit that was checked out at that time, and the tree of files. */
 export interface NewestSnapshot {
   /** Null if the snapshot was taken before the repository's first commit. */
   readonly head: string | null;
@@ -38,9 +38,9 @@ export interface MadeAgain {
 }
 
 /**
- * Restores uncommitted work into a work tree that was made again, and overwrites only files that are as on the branch.
- * Restores what the agent may not write as it was when the task began. Resolves to the paths that it leaves alone, for
- * example because the branch has changed them. Rejects with a `GitError`.
+ * Restores a task's uncommitted work into a work tree that was made again. Files that the agent may not write are set
+ * back to how they were when the task began. Resolves to the paths that were not restored, because the branch has
+ * changed them or something is in their place. Rejects with a `GitError`.
  */
 export async function bringBack(
   git: PrivateGit,

@@ -17,8 +17,8 @@ import { deleteRef, isRef, moveRef } from '../git/questions/refs.ts';
 import { findPlaces, type Repository, refOf } from '../git/repository.ts';
 
 /*
- * A checkout is a linked git work tree that ralph makes. If ralph is killed between two of these steps, the next call
- * finishes the work tree:
+ * A checkout is a linked git work tree that ralph makes, in these steps. If ralph is killed between two of them, the
+ * next `makeCheckout` does the rest:
  *
  *   branch ──► entry of the work tree in the repository (no index yet) ──► files ──► index
  */
@@ -40,9 +40,9 @@ export interface CheckoutRequest extends CheckoutPlace {
 }
 
 /**
- * Makes a work tree, or finishes one that a killed ralph began. Runs no program that the repository names: files are
- * written as git has them, or by filters of the user's own configuration. Resolves to the work tree's own git folder.
- * Rejects with a `GitError`, or the system's error.
+ * Makes a work tree, or finishes one that a killed ralph began. Runs no program that the repository names: git writes
+ * the files as they are stored, or through filters of the user's own configuration. Resolves to the work tree's own git
+ * folder. Rejects with a `GitError`, or the system's error.
  */
 export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   const { path: place, branch, commit, onEntered } = request;
@@ -50,7 +50,7 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   try {
     const gitDir = (await gitDirOf(request)) ?? (await enter(request));
     await onEntered?.(gitDir);
-    // Git writes the index last, so a work tree that has one is complete.
+    // Git writes the index last, so a work tree that has an index is complete.
     if (!existsSync(path.join(gitDir, 'index'))) {
       rmSync(path.join(gitDir, 'index.lock'), { force: true });
       await checkOutHead(await gitWithoutOwnFilters(request.git, place));
@@ -110,7 +110,7 @@ async function makeBranch(
   return true;
 }
 
-/** How often git is asked: two processes that add a work tree at once can disturb each other. */
+/** How often git is asked to add a work tree: it can fail if another process adds one at the same time. */
 const MOST_TRIES = 8;
 const BETWEEN_TRIES_MS = 50;
 

@@ -29,8 +29,8 @@ export interface Copied {
 }
 
 /**
- * Copies files that match and that git ignores into another work tree. Never overwrites a file, and neither reads nor
- * writes through a link, because git ignores nothing behind one. Rejects with the system's error.
+ * Copies the files that match the globs and that git ignores into another work tree. Never overwrites a file, and
+ * neither reads nor writes through a link, because git does not ignore files behind a link.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { from, to, root, globs, git, isOwn } = request;
@@ -38,7 +38,7 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const idle: string[] = [];
   for (const glob of globs) {
     const found = await filesThatMatch([glob], { cwd: from, isOwn, dot: true });
-    // If everything is ignored, git counts its own folder, too.
+    // If git ignores everything in the folder, it calls its own `.git` folder ignored, too.
     const names = found
       .map((file) => path.relative(from, file))
       .filter((name) => !name.startsWith('.git/'));
@@ -58,7 +58,7 @@ function isWithin(root: string, file: string): boolean {
   return folder === tree || isInside(tree, folder);
 }
 
-/** Copies a file unless something is there, even a link to nothing. Returns whether it did. */
+/** Copies a file unless something is at the target, even a link to nothing. Returns whether it was copied. */
 function copyNew(source: string, target: string): boolean {
   try {
     mkdirSync(path.dirname(target), { recursive: true });
@@ -78,8 +78,8 @@ async function ignoredOf(git: Git, names: readonly string[]): Promise<readonly s
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (names.length === 1) return [];
-    // A name in a submodule, behind a link or outside the work tree makes git fail. Then each name is asked for
-    // by itself.
+    // A name in a submodule, behind a link or outside the work tree makes git fail for all names. So git is asked about
+    // each name by itself.
     const each: string[] = [];
     for (const name of names) each.push(...(await ignoredOf(git, [name])));
     return each;

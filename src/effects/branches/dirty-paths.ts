@@ -8,13 +8,13 @@ import { asText, type TreePath } from '../git/tree-path.ts';
 import { readSnapshot } from '../snapshots/read-snapshot.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
-/** A snapshot, and the tree that was left at that time. */
+/** A snapshot's commit, and the files as they were after it (for an undo's snapshot: after the undo). */
 interface Instant {
   readonly commit: string;
   readonly tree: string;
 }
 
-/** Returns which of the paths differed from HEAD at that time, in the index or in the work tree. */
+/** Returns which of the paths differed from HEAD when the snapshot was taken, in the index or in the work tree. */
 async function dirtyAt(
   git: PrivateGit,
   { commit, tree }: Instant,
@@ -34,7 +34,7 @@ async function dirtyAt(
   return dirty;
 }
 
-/** Whether git would store the raw content of a file, by its rules for line ends and filters, as what the index names. */
+/** Whether git, by its rules for line ends and filters, would store a file's raw content as what the index has. */
 async function isSameForGit(
   git: PrivateGit,
   name: TreePath,
@@ -59,7 +59,7 @@ async function isSameForGit(
 
 /**
  * Returns which of the paths somebody other than the agent had changed, without a commit, when the snapshot at `place`
- * was taken. Goes back through the snapshots to where each path was last unchanged since its commit.
+ * was taken. Goes back through the snapshots to where each path was last committed and unchanged.
  */
 export async function dirtyByOthers(
   git: PrivateGit,

@@ -24,8 +24,8 @@ export interface FastForward extends CheckoutPlace {
 }
 
 /**
- * Moves a branch forward where it is checked out; null if it did. Git writes the files and the index before it moves
- * the branch, so locks are waited for first. If git fails even then, the files are put back.
+ * Moves a branch forward where it is checked out; resolves to null if it has moved. Git writes the files and the index
+ * before it moves the branch, so git's locks are waited for first. If git fails even then, the files are put back.
  */
 export async function fastForward(request: FastForward): Promise<LandingRefusal | null> {
   const { repository, git, path: folder, gitDir, branch, to, patience } = request;
@@ -47,7 +47,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
   if (refused === null) return null;
   const { why, inTheWay, isLocked } = refused;
   if (inTheWay.length > 0) return { kind: 'in-the-way', folder, paths: inTheWay };
-  // `index` is null if the index was in conflict or locked; then git did not begin.
+  // `index` is null if the index was in conflict or locked; then git has changed nothing yet.
   const left = index === null || isLocked ? [] : await putBack(request, index, safely);
   return left.length === 0
     ? { kind: 'failed', why }
@@ -56,7 +56,7 @@ export async function fastForward(request: FastForward): Promise<LandingRefusal 
 
 /**
  * Undoes what a failed fast-forward has written, and nothing that a person has changed. `index` is the tree of the
- * index from before. Resolves to the paths that could not be put back.
+ * index from before the move. Resolves to the paths that could not be put back.
  */
 async function putBack(
   { from, to, patience, gitDir }: FastForward,
@@ -70,7 +70,7 @@ async function putBack(
     return (await switchTrees(git, to, index)) ? [] : staged;
   }
   if ((await resolveName(git, 'HEAD')) !== from) return [];
-  // If the disk was full, git has written files and no index.
+  // If the disk was full, git may have written files without the index, so they count as changed.
   const moving = await orNull(changesBetween(git, from, to));
   const dirty = new Set(await touchedNames(git));
   return [...(moving?.keys() ?? [])].filter((name) => dirty.has(name));

@@ -33,9 +33,9 @@ import { treesBeside } from './own-tree.ts';
  */
 
 export interface FreshCheckoutRequest {
-  /** The git that keeps the task's snapshots, and so has the tree. */
+  /** Opens the store of the task's snapshots, which has `tree`. */
   readonly git: PrivateGit;
-  /** The place that `checkoutFolder` returns: whatever is there is removed. */
+  /** The path that `checkoutFolder` returns. Whatever is at this path is removed. */
   readonly folder: string;
   /** The commit for HEAD in the checkout; null before the first commit. */
   readonly head: string | null;
@@ -53,8 +53,8 @@ export interface FreshCheckout {
 }
 
 /**
- * Makes a checkout of exactly a tree, and first removes what a killed ralph left there. Rejects with a `GitError` or
- * the system's error, and then leaves nothing behind.
+ * Makes a checkout of exactly a tree, and first removes what a killed process left at its place. Rejects with a
+ * `GitError` or the system's error, and then leaves nothing behind.
  */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const { git, folder, head } = request;
@@ -97,14 +97,14 @@ export function removeFreshCheckout(folder: string): void {
   }
 }
 
-/** The name is short because the path of a socket must not be long. */
+/** Returns how the temporary folder's name begins: short, since paths of sockets in it must not be long. */
 function temporaryName(folder: string): string {
   return `ralph-check-${markOf(folder)}-`;
 }
 
 /**
  * Returns the place for a checkout of a task, such as `fix-login.exam-3f9a1c04d2e1`, in the folder beside the
- * repository. The mark stands for the task's own folder, so that no other checkout gets this name.
+ * repository. The last part is a hash of the task's own folder, so that no other checkout gets this name.
  */
 export async function checkoutFolder(git: PrivateGit, name: string): Promise<string> {
   const trees = await treesBeside(git.repository, git.anywhere);
@@ -115,7 +115,7 @@ function markOf(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 12);
 }
 
-/** Writes the files of a repository without calling git, so there are no templates, hooks or settings except for these. */
+/** Writes a git folder without calling git, so it gets no templates, hooks or settings except for these. */
 async function makeRepository(
   folder: string,
   { git: { repository, anywhere }, head }: FreshCheckoutRequest,
@@ -159,7 +159,7 @@ async function makeRepository(
 
 /**
  * Returns the remotes, for tools that ask for a URL. Git resolves the relative URL of a submodule by that of `origin`,
- * or by the place of the repository if there is no `origin`. Here it has to lead to the same place as there.
+ * or by the repository's place if there is no `origin`. The checkout's has to lead to the same place as the user's.
  */
 async function remotesOf({ root, commonDir }: Repository, git: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
@@ -180,7 +180,7 @@ export function alternate(objects: string): string {
   return /["\\\n]/.test(objects) ? quoted(objects) : objects;
 }
 
-/** Writes the tree's files by git, without any conversion except for that of the user's own filters. */
+/** Makes git write the tree's files, unconverted except by filters of the user's own configuration. */
 async function writeFiles(
   folder: string,
   { git, tree, changes = new Map() }: FreshCheckoutRequest,

@@ -22,21 +22,21 @@ import { type AddedWork, makeScratch, removeOldScratch, type ScratchTree } from 
 import type { TaskWork } from './task-work.ts';
 
 /*
- * Brings the work of a task to a branch of the user's. Before the last step, nothing of the user's changes. If ralph is
- * killed before that, only a work tree is left, which the next landing removes:
+ * Brings the work of a task to a branch of the user's ("lands" it). Only the last step changes anything of the user's.
+ * If ralph is killed before that, only a work tree is left, which the next landing removes:
  *
  *   scratch work tree ──► commits, and what was left uncommitted ──► merge ──► checks ──► branch moves
  */
 
 export interface LandRequest {
   readonly repository: Repository;
-  /** Git that a stop ends at once. */
+  /** Git whose calls end at once if the user stops ralph. */
   readonly git: Git;
-  /** Git that finishes what it has begun. */
+  /** Git whose calls finish even if the user stops ralph. */
   readonly gitToEnd: Git;
   /** The folder in which the scratch work tree is made. */
   readonly parent: string;
-  /** The folder of ralph's own git files that was used to find the work. */
+  /** The folder of ralph's own git files, the one given to `findTaskWork`. */
   readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
@@ -50,7 +50,7 @@ export interface LandRequest {
   readonly base: string | null;
   /** The branch to land on, without `refs/heads/`. */
   readonly onto: string;
-  /** A file, relative to the root, whose changes do not land; null if there is none. */
+  /** The list from which the task was taken, relative to the root: its changes do not land. Null if there is none. */
   readonly apart: string | null;
   readonly form: LandingForm;
   readonly message: string;
@@ -65,7 +65,7 @@ export interface LandRequest {
 
 export interface Landing {
   readonly end: LandingEnd;
-  /** What does not land although the task left it, by path, one character for each byte. */
+  /** What the task left that does not land: each path, one character for each byte, with the reason. */
   readonly stays: Stays;
   /** How many commits the task has on branches that do not land; empty if the landing is refused. */
   readonly elsewhere: Elsewhere;
@@ -124,7 +124,7 @@ async function landFrom(
   const parents = form.kind === 'merge' ? [target, whole] : [target];
   const commit = await scratch.commit(merged.tree, parents, message);
   await scratch.become(commit);
-  // The agent may have replaced objects from which git wrote the files.
+  // The agent may have put false objects into the repository, from which git has now written the files.
   await scratch.verify(commit);
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return refused(STOPPED, stays);
@@ -136,7 +136,7 @@ async function landFrom(
   return { end, stays, elsewhere: end.kind === 'refused' ? new Map() : elsewhere };
 }
 
-/** Returns the task's tree, with the file `apart` as it was in the common ancestor of both branches. */
+/** Returns the task's tree, but with `apart` as in the common ancestor of both branches, so that it does not land. */
 async function withoutApart(
   scratch: ScratchTree,
   tree: string,
@@ -157,8 +157,8 @@ function shownStays(stays: Stays): Stays {
 }
 
 /**
- * Merges what a task did since it landed. A squashed landing hides what it contained, so a plain merge would have
- * conflicts.
+ * Merges what a task did since `earlier`, its last landing here. A squashed landing does not tell git what it
+ * contained, so a plain merge would have conflicts.
  */
 async function mergeSince(
   earlier: string | null,
@@ -178,7 +178,7 @@ function landedName(landing: string): string {
   return `landed/${landing}`;
 }
 
-/** Notes what a squashed landing contained. If that fails, only a later landing that changes the same lines may be refused. */
+/** Notes what a squashed landing contained. Without the note, a later landing of the same lines may be refused. */
 async function noteLanded(
   { repository, gitToEnd, refs, ids }: LandRequest,
   landing: string,
@@ -192,13 +192,13 @@ async function noteLanded(
 
 const STOPPED: LandingRefusal = { kind: 'stopped' };
 
-/** Whether a commit already contains all changes of another one. */
+/** Whether the commit `landed` already contains all changes of the commit `whole`. */
 async function holds(scratch: ScratchTree, landed: string, whole: string): Promise<boolean> {
   const merged = await scratch.merge(landed, whole);
   return 'tree' in merged && merged.tree === (await scratch.treeOf(landed));
 }
 
-/** Counts, for other branches, the task's commits if the landed commit lacks their changes. */
+/** Counts the task's commits on each other branch whose changes the landed commit lacks. */
 async function elsewhereOf(
   scratch: ScratchTree,
   landed: string,
@@ -223,7 +223,7 @@ export function earlierLanding(
   return newestOfTask(gitAt(git, repository.commonDir), taskId, { from: base, to: target });
 }
 
-/** Moves the branch, or writes the patch. */
+/** Moves the branch to the merged commit, or writes the change as a patch file, as `form` says. */
 async function bringIn(
   scratch: ScratchTree,
   { target, commit }: { readonly target: string; readonly commit: string },
@@ -234,7 +234,7 @@ async function bringIn(
   const files = changed.size;
   if (form.kind === 'patch') {
     if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
-    // The file lies outside the work tree's files, and is removed with the work tree.
+    // The patch is first written to the work tree's git folder, which is not part of its files and is removed with it.
     const whole = path.join(scratch.gitDir, 'ralph.patch');
     await writePatch(gitAt(git, scratch.folder), target, commit, whole);
     await writeFileAtomic(form.file, readFileSync(whole));

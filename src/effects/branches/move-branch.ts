@@ -20,7 +20,7 @@ export interface BranchMove {
   readonly git: Git;
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** The id of the commit to which the branch has to lead before. */
+  /** The id of the branch's commit before the move; if the branch is at another one, it is not moved. */
   readonly from: string;
   /** The id of a later commit. */
   readonly to: string;
@@ -29,8 +29,8 @@ export interface BranchMove {
 }
 
 /**
- * Moves a branch forward, and its checkout with it; null if it did. If it refuses, nothing has changed, except for
- * `half-moved`. The last step is one git process, which goes on even if ralph is killed.
+ * Moves a branch forward, and its checkout with it; resolves to null if it has moved. After a refusal nothing has
+ * changed, except for `half-moved`. The last step is one git process, which goes on even if ralph is killed.
  */
 export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
   const { repository, git, branch, from, to, taskId, patience } = move;
@@ -59,7 +59,7 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
   const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
   if (user !== null) {
     const who = `task '${user.taskId}' of the vault ${user.vault}`;
-    // The task that works there might take back or commit what lands here as if it were its own.
+    // The task that works in this checkout might take back or commit what lands, as if it were its own work.
     return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   if (gitDir === null) return { kind: 'failed', why: `git cannot open ${checkout.path}` };

@@ -22,7 +22,7 @@ import { type CheckoutPlace, listTrees } from './checkout.ts';
 
 /**
  * Returns the path in a task's own work tree that corresponds to a path in the work tree in which the task was started.
- * Other paths stay as they are; so does every path if the task has no work tree of its own.
+ * Other paths are returned unchanged; so is every path if the task has no work tree of its own.
  */
 export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
   if (tree === null) return place;
@@ -64,8 +64,8 @@ export async function treesBeside(repository: Repository, git: Git): Promise<str
 }
 
 /**
- * Returns the folder of the repository's first work tree, or of this one if the repository lies elsewhere. For a
- * submodule, returns that of the outer repository, which would otherwise contain the work trees as its own files.
+ * Returns the folder of the main work tree, or of the present one if the git folder lies elsewhere. For a submodule,
+ * returns that of the outer repository, so that it does not contain the new work trees as its own files.
  */
 async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<string> {
   const around = await rootAround(gitAt(git, root));
@@ -96,7 +96,7 @@ async function freeNames(
   }
 }
 
-/** The task to which a work tree belongs, and when it was started. */
+/** The task to which a work tree belongs, and when that task was started. */
 export type TreeOwner = Pick<TaskState, 'task_id' | 'started_at'>;
 
 function ownerFile(gitDir: string): string {
@@ -104,9 +104,9 @@ function ownerFile(gitDir: string): string {
 }
 
 /**
- * Notes in the work tree's own git folder which task owns it, unless that is noted already: if several tasks make it at
- * the same instant, exactly one becomes the owner. Resolves to whether that is this task. Rejects with the system's
- * error.
+ * Notes in the work tree's own git folder which task owns it, unless an owner is noted already: if several tasks make
+ * it at the same instant, exactly one becomes the owner. Resolves to whether this task is the owner. Rejects with the
+ * system's error.
  */
 export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boolean> {
   const file = ownerFile(gitDir);
@@ -123,7 +123,7 @@ export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boole
   return whoseTree(gitDir, owner) === 'own';
 }
 
-/** Returns whether a work tree was made for this start of a task or for another; `unknown` without a note. */
+/** Returns whether a work tree was made for this start of a task or another; `unknown` without a readable note. */
 export function whoseTree(gitDir: string, owner: TreeOwner): 'own' | "another's" | 'unknown' {
   try {
     return readTextWithin(ownerFile(gitDir), KB) === nameOf(owner) ? 'own' : "another's";

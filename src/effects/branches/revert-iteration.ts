@@ -26,7 +26,7 @@ export interface RevertRequest {
   readonly timeline: Timeline;
   readonly taskId: string;
   readonly iteration: number;
-  /** Returns the number of the snapshot that is made first. */
+  /** Returns the number of the next snapshot; one is made before anything is changed. */
   readonly order: () => number;
   /** The current instant. */
   readonly at: string;
@@ -35,15 +35,15 @@ export interface RevertRequest {
 
 export interface Reverted {
   readonly settlement: Settlement;
-  /** Why HEAD and the index stay as they are, as a clause; null if nothing keeps them from going back. */
+  /** Why HEAD and the index are not moved back, as a clause; null if nothing prevents it. */
   readonly headStays: string | null;
-  /** Paths that stay because the sandbox protects them, for showing. */
+  /** Paths that are not taken back because the sandbox protects them, as text for people. */
   readonly held: readonly string[];
 }
 
 /**
  * Takes the work tree, HEAD and the index back to where an iteration began, as `ralph undo --hard` does. What somebody
- * else changed stays. Cut off anywhere, the same call finishes it. Rejects with a `GitError`, or the system's error.
+ * else changed stays. If it is cut off, the next call finishes it. Rejects with a `GitError`, or the system's error.
  */
 export async function revertIteration(request: RevertRequest): Promise<Reverted> {
   const { git, store, timeline, taskId, iteration, at, places } = request;

@@ -33,8 +33,8 @@ import { type CheckoutPlace, listTrees, makeCheckout, removeCheckout } from './c
 import type { TaskWork } from './task-work.ts';
 
 /*
- * A work tree for one landing. Files are written and merged there by git's own rules: line ends, attributes, and the
- * filters of the user's own configuration.
+ * A work tree for one landing, which brings a task's work to a branch. Files are written and merged there by git's own
+ * rules: line ends, attributes, and the filters of the user's own configuration.
  */
 
 /**
@@ -48,7 +48,7 @@ function scratchName(repository: Repository): string {
 
 export interface ScratchRequest {
   readonly place: Omit<CheckoutPlace, 'path'>;
-  /** Git that can remove the work tree even after a stop. */
+  /** Git that can remove the work tree even after the user has stopped ralph. */
   readonly gitToEnd: Git;
   /** The folder in which the work tree is made. */
   readonly parent: string;
@@ -70,15 +70,15 @@ export interface ScratchTree {
   commit(tree: string, parents: readonly string[], message: string): Promise<string>;
   treeOf(commit: string): Promise<string>;
   /**
-   * Resolves to a tree in which one file is as in a commit, or gone if the commit lacks it; to a conflict if something
-   * else is at its place. Call it only before a merge.
+   * Resolves to `tree`, but with one file as in a commit, or without it if the commit lacks it. Resolves to a conflict
+   * if that file cannot be put at its path. Call it only before a merge.
    */
   withFileOf(
     tree: string,
     file: string,
     commit: string,
   ): Promise<{ readonly tree: string } | LandingRefusal>;
-  /** Makes the files of the work tree those of a commit, and removes all others. */
+  /** Makes the work tree contain exactly the files of a commit. */
   become(commit: string): Promise<void>;
   /** Rejects with a `GitError` if an object of a commit's tree is missing or is not what its id says. */
   verify(commit: string): Promise<void>;
@@ -86,7 +86,7 @@ export interface ScratchTree {
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
   /** Adds what a task left uncommitted to its newest commit, at which the work tree has to be. */
   add(work: TaskWork): Promise<AddedWork | LandingRefusal>;
-  /** Returns what the task left that does not land, and that a tree does not hold as git would commit it. */
+  /** Returns those entries of `added.stays` whose changes `tree` lacks, as git would commit them. */
   missingIn(tree: string, added: AddedWork): Promise<Stays>;
   remove(): Promise<void>;
 }
@@ -94,7 +94,7 @@ export interface ScratchTree {
 export interface AddedWork {
   readonly tree: string;
   readonly stays: Stays;
-  /** `tree` with what stays added, as git would commit it, as far as that is known; null if nothing can be added. */
+  /** `tree` together with what does not land, as git would commit it; null if there is nothing that git can add. */
   readonly left: { readonly tree: string; readonly names: ReadonlySet<TreePath> } | null;
 }
 
@@ -110,7 +110,7 @@ export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Prom
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
   const { place, gitToEnd, parent, commit, gitFolder, env, identity } = request;
   const folder = path.join(parent, scratchName(place.repository));
-  // Git may have been killed after it made the folder, and before it noted that.
+  // A killed git may have left this folder without an entry in the repository.
   rmSync(folder, { recursive: true, force: true });
   const own: CheckoutPlace = { ...place, path: folder };
   const gitDir = await makeCheckout({
@@ -126,7 +126,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     return withGitSettings(gitAt(place.git, folder), settings);
   };
 
-  /** Makes git count the files as unchanged, even those that it would store in another way today. */
+  /** Makes git count the files as unchanged, even if its present rules would store them in another way. */
   const trustFiles = (): void => {
     const later = new Date(Date.now() + LATER_MS);
     utimesSync(path.join(gitDir, 'index'), later, later);
@@ -169,7 +169,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       await readIntoIndex(git, tree);
       const held = (await entriesAt(git, commit, [file])).get(asTreePath(file)) ?? null;
       const entry = isRepository(held) ? null : held;
-      // The path is a folder, or one of the folders above it is a file.
+      // Git refuses if the path is a folder, or one of the folders above it is a file.
       if ((await gitRefusal(setEntry(git, file, entry))) !== null) {
         return { kind: 'conflict', paths: [file] };
       }
@@ -248,8 +248,8 @@ function divided(
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * In ms. Git reads a file again if it was written when its index was, or later. A file that was committed before a rule
- * for line ends or a filter applied to it would then count as changed.
+ * How far ahead the index's time is set, in ms. Git reads a file again if it was written when the index was, or later.
+ * It would count as changed if a rule for line ends or a filter has applied to it only since its commit.
  */
 const LATER_MS = 60_000;
 

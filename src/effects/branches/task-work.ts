@@ -24,7 +24,7 @@ export interface TaskWork {
   readonly tip: string;
   /** The newest tree of the task, byte for byte; null if only its commits are known. */
   readonly kept: string | null;
-  /** Whether what this tree has and the branch lacks is still to be committed. */
+  /** Whether the changes of `kept` that the branch lacks are to be committed when the task lands. */
   readonly isOpen: boolean;
   /** Paths that do not land, or only in part, each with the reason. */
   readonly leftOut: ReadonlyMap<TreePath, StaysReason>;
@@ -45,7 +45,7 @@ export interface TaskWorkRequest {
   readonly env: NodeJS.ProcessEnv;
   /** The largest untracked file that lands, in bytes. */
   readonly maxBytes: number;
-  /** Patterns of files that do not land unless they are committed, relative to the work tree. */
+  /** Patterns (`--snapshot-exclude`) of files that land only if they are committed, relative to the work tree. */
   readonly excludedGlobs: readonly string[];
 }
 
@@ -82,9 +82,9 @@ type KeptWork = Omit<TaskWork, 'tip'>;
 const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() };
 
 /**
- * Returns the tree of the newest snapshot. If the branch has moved since then, it is unknown what in the snapshot is
- * still wanted. So what the branch lacks is only named, except for paths that ralph has committed since, as filters and
- * hooks have made them.
+ * Returns the tree of the newest snapshot. If the branch has moved since then, nobody knows which uncommitted changes
+ * are still wanted, so they do not land and are only named. Not named are paths of the task's commits since then, since
+ * hooks and filters may have changed them.
  */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
   const privately = openGit(request, request.repository);
@@ -136,7 +136,7 @@ async function keepTree(request: TaskWorkRequest, folder: string): Promise<KeptW
   return { kept: tree, isOpen: true, leftOut: new Map(stays) };
 }
 
-/** Returns the paths that match some patterns and are not committed in a work tree. */
+/** Returns the paths of a work tree that match some of the patterns and are not committed. */
 async function changedIn(
   folder: string,
   globs: readonly string[],

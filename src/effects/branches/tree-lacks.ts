@@ -30,12 +30,12 @@ function isEmptyFolder(root: string, place: string): boolean {
   }
 }
 
-/** Names in the root of a project that programs need and people do not commit. */
+/** Names of files and folders in a project's root that programs need and people do not commit. */
 const NEEDED = [/^node_modules$/, /^\.venv$/, /^venv$/, /^vendor$/, /^\.env/];
 
 const MOST_NAMED = 5;
 
-/** Returns the needed names that git ignores in the root of the original, and that the new work tree lacks. */
+/** Returns the `NEEDED` names that git ignores in the original's root, and that the new work tree lacks. */
 export async function ignoredLeftBehind(
   { path: root, origin }: Trees,
   git: Git,
@@ -54,12 +54,12 @@ function rootOf(name: string): string {
   return name.replace(/\/.*/s, '');
 }
 
-/** Returns the folder of the hooks if only the original has it: a setting names it by a relative path, and it is not in git. */
+/** Returns the hooks folder if only the original has it, because `core.hooksPath` is relative and it is not in git. */
 export async function hooksLeftBehind(
   { path: root, origin }: Trees,
   env: NodeJS.ProcessEnv,
 ): Promise<TreeLacks['hooks']> {
-  // Ralph's own calls of git switch hooks off.
+  // Git is asked as the user would run it, since ralph's own calls switch hooks off.
   const git = gitIn(root, { env, timeoutMs: 60_000, asUser: true });
   const named = await settingNow(git, 'core.hooksPath', 'path');
   if (!named || path.isAbsolute(named)) return null;

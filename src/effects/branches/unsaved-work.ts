@@ -19,10 +19,10 @@ import { repositoryFinder } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 
 /**
- * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is not committed
- * (a.txt)`; null if only ignored files would be. Commits that are not on `branch` count as lost, since only that branch
- * remains of the task. `isLanded`: the files of the task have landed as they are, so that uncommitted ones do not
- * count.
+ * Returns what would be lost if a task's work tree were removed, or why that is unclear, as half a sentence such as `it
+ * holds what is not committed (a.txt)`; null if only ignored files would be lost. Commits that are not on `branch`
+ * count as lost, since only that branch remains. With `isLanded`, uncommitted files do not count, since they have
+ * landed.
  */
 export async function unsavedWork(
   place: CheckoutPlace,
@@ -50,8 +50,8 @@ export async function unsavedWork(
 const PLAN_MAX_BYTES = MB;
 
 /**
- * Returns why a task that is not completed still needs a plan file in its work tree, as half a sentence; null if it
- * does not. If git ignores the file, no commit has its ticks.
+ * Returns why a task's work tree must stay for its plan file, as half a sentence: the agent has changed the file, such
+ * as ticked its items, and git ignores it, so no commit has the changes. Null if nothing speaks for that.
  */
 export async function unsavedPlan(
   { path: root, git }: CheckoutPlace,
@@ -89,7 +89,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
   if (first !== undefined) {
     return `it holds what is not committed (${shown(path.join(name, asText(first)))})`;
   }
-  // Files that git was told to ignore changes of may differ from what is committed.
+  // Git was told not to look at these files for changes, so they may differ from what is committed.
   const unwatched = [...entries].flatMap((entry) =>
     entry.tag === 'H' ? [] : [asText(entry.name)],
   );
@@ -99,7 +99,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/** Returns git for one repository. It uses no repository around a broken one, and no setting leads to files elsewhere. */
+/** Returns git for one repository, even if that is broken and lies in another, or a setting names other files. */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }
@@ -141,7 +141,7 @@ async function commitsInside(
     : `the work tree ${shown(name)} in it has commits that no branch has`;
 }
 
-/** Returns which commits of submodules would be lost, whose repositories go with the work tree; null for none. */
+/** Returns which commits of submodules would be lost with their repositories; null for none. */
 async function submoduleCommits(gitDir: string, git: Git): Promise<string | null> {
   for (const folder of repositoriesBelow(path.join(gitDir, 'modules'))) {
     const count = await countUnkept(onlyIn(gitAt(git, gitDir), folder), 'submodule');
@@ -162,7 +162,7 @@ function repositoriesBelow(folder: string): readonly string[] {
     .flatMap(({ name }) => repositoriesBelow(path.join(folder, name)));
 }
 
-/** Returns the paths that are not committed in a work tree, except for those in some folders; empty if git cannot say. */
+/** Returns a work tree's uncommitted paths outside the `excluded` folders; empty if git cannot list them. */
 export async function uncommittedFiles(
   place: { readonly cwd: string; readonly excluded: readonly string[] },
   git: Git,

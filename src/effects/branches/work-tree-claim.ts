@@ -8,8 +8,8 @@ import type { ClaimDriver } from '../lock/lock-folder.ts';
 import { claimTask, liveClaim } from '../lock/task-lock.ts';
 
 /*
- * Lets one driver at a time, the ralph process that runs a task, work in a work tree, whatever vault its task is in. The
- * claims are in the work tree's own git folder:
+ * Lets one driver at a time, the ralph process that runs a task, work in a work tree, whatever vault (folder with
+ * `.ralph_state`) its task is in. A claim is a file that says so, in the work tree's own git folder:
  *
  *   ralph/locks/work-tree/   the claim of the driver that works alone
  *   ralph/locks/shared.<id>/ the claim of a driver that was told to share it
@@ -26,7 +26,7 @@ export interface WorkTreeUser {
 
 /** This process's claim on a work tree. No method throws. */
 export interface WorkTreeClaim {
-  /** Whether this driver still has the work tree: not if another one took over because this one seemed dead. */
+  /** Returns false once another driver has taken over the work tree, because this one seemed dead. */
   isHeld(): boolean;
   /** Stops the heartbeat, so that the claim writes nothing while the work tree is removed. */
   pause(): void;
@@ -54,7 +54,7 @@ export interface WorkTreeClaimRequest {
 const ALONE = 'work-tree';
 const SHARED = 'shared.';
 
-/** Claims a work tree for a driver. Exactly one of several drivers gets it, unless they share it. */
+/** Claims a work tree for a driver. Of several drivers, exactly one gets it, unless all of them agree to share it. */
 export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<WorkTreeClaimResult> {
   const { gitDir, user, driver, here, isShared } = request;
   const folder = path.join(gitDir, 'ralph');
@@ -62,7 +62,7 @@ export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<Work
   const result = await claimTask(folder, own, { ...driver, user }, here);
   if (result.kind === 'unwritable') return result;
   const others = liveClaims(folder, here()).filter(({ run_id }) => run_id !== driver.run_id);
-  // A driver that has not said anything may need the work tree for itself.
+  // A driver that has not named its task yet may need the work tree for itself.
   const mayStay = (other: ClaimDriver) => isShared && other.user?.needsAlone === false;
   const hindrance = result.kind === 'taken' ? result.by : others.find((each) => !mayStay(each));
   if (result.kind === 'taken' || hindrance !== undefined) {

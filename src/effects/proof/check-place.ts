@@ -7,7 +7,7 @@ export interface CheckPlace {
   /** The root of the checkout. */
   readonly folder: string;
   readonly cwd: string;
-  /** The folder for temporary files, which `TMPDIR` names. */
+  /** The folder for temporary files; `TMPDIR` names it to the command. */
   readonly temporary: string;
 }
 

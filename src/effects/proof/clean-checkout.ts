@@ -25,17 +25,17 @@ export interface CleanCheckoutRequest<T> {
   readonly hasPassed: (answer: T) => boolean;
 }
 
-/** How the checks ended; `idle` are the globs to copy that match nothing. */
+/** How the checks ended; `idle` are the globs of `copy` that match nothing. */
 export type CleanCheck<T> = { readonly idle: readonly string[] } & (
   | { readonly kind: 'passed'; readonly answer: T }
-  /** The checkout stays in `folder` until the next one is made. */
+  /** The checkout stays in `folder` until the next one is made there, so that a person can look into it. */
   | { readonly kind: 'failed'; readonly answer: T; readonly folder: string }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult; readonly folder: string }
 );
 
 /**
- * Runs the checks in a fresh checkout of exactly a tree. Of the files that git ignores, it has only those that are
- * copied. Rejects with a `GitError` or the system's error if it cannot be made.
+ * Runs the checks in a fresh checkout that has exactly the files of a tree, and of the files that git ignores only
+ * those to be copied. Rejects with a `GitError` or the system's error if the checkout cannot be made.
  */
 export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<CleanCheck<T>> {
   const { git, folder, head, tree, below, copy, isOwn, setup, run, check } = request;

@@ -16,9 +16,9 @@ import { compareTrees } from '../snapshots/trees.ts';
 import { searchAndRead, treeReader } from './search-deciders.ts';
 
 /*
- * Finds out which deciders, the files that decide what checks say, have changed since the start ("bent"). Exactly these
- * are put back in the old exam, a second run of the checks with the files of the start. So every change that is
- * reported has been tried in that run.
+ * Finds out which deciders (files and scripts that decide what checks say) have changed since the task's start
+ * ("bent"). Exactly these are put back in the old exam, a second run of the checks with the files of the start. So
+ * every change that is reported has been tried in that run.
  */
 
 export interface ChecksOfTree {
@@ -35,30 +35,30 @@ export interface DecidersOfTree {
   readonly deciders: Deciders;
   /** The deciding files of the tree, in order. */
   readonly files: readonly TreePath[];
-  /** Whether anything decides. If nothing does, the task itself makes what will decide. */
+  /** Whether any file or script decides what the checks say. If none does, the task itself makes the deciders. */
   readonly stands: boolean;
   /** Whether the tree has a test file. */
   readonly hasTests: boolean;
   /** The text of every `package.json`, by its path. */
   readonly packageJsons: ReadonlyMap<string, string>;
-  /** The texts of the files that lead to deciders, by their paths; null for a missing file. */
+  /** The texts of the files, such as scripts, that name further deciders, by their paths; null for a missing file. */
   readonly texts: ReadonlyMap<string, string | null>;
 }
 
 export interface DeciderLook {
-  /** The changed deciders in order of their paths, without programs: for these see `switchedPrograms`. */
+  /** The changed deciders by path; changed programs are not among them, but `switchedPrograms` returns these. */
   readonly bent: readonly ChangedDecider[];
   /** The entries that the old exam puts back for changed deciders and test files; null removes a path. */
   readonly undone: ReadonlyMap<TreePath, TreeEntry>;
   /** Test files that existed at the start and were changed or removed. */
   readonly changedTestFiles: readonly string[];
-  /** The changed test files that no flag accepts. */
+  /** Test files of the start that were changed or removed without a flag that accepts this. */
   readonly openTestFiles: readonly ChangedTestFile[];
   /** Test files that are new or changed. */
   readonly touchedTests: number;
   /** The entries of `undone` that are test files. */
   readonly undoneTests: ReadonlyMap<TreePath, TreeEntry>;
-  /** The deciders of the claimed tree. */
+  /** The deciders of the claimed tree: the files when the agent said that it is done. */
   readonly deciders: Deciders;
 }
 
@@ -143,7 +143,7 @@ export interface DeciderLookRequest extends ChecksOfTree {
   readonly acceptFewer?: boolean;
 }
 
-/** Compares the tree of a claim with that of the start. Rejects with a `GitError` if git fails. */
+/** Compares the claimed tree with that of the task's start. Rejects with a `GitError` if git fails. */
 export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
   const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
@@ -169,7 +169,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
   const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
   const deciders = decidersOfChecks(checks, new Map([...ledBy, ...packageJsons]), folder);
   const all = [atStart.deciders, deciders];
-  // Only files that the lines of the start run count, not those that only a changed line runs.
+  // Of the files that scripts run, only those that the scripts ran at the start count, not those of a changed script.
   const run = new Set(atStart.deciders.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: ChangedDecider[] = [];
@@ -234,8 +234,8 @@ interface ScriptQuestion {
 
 /**
  * Returns the scripts that checks run and that have changed, with their lines as they were at the start. A new script
- * is the task's own work, since no check could run it before. It still counts if it runs around a script of the start,
- * or if its `package.json` hides one further up.
+ * is the task's own work, since no check could run it before. It still counts if it is a pre or post script of one that
+ * existed, or if its `package.json` hides another one in a folder above.
  */
 function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
   const { name: file, was, is, all, packagesAtStart } = question;
@@ -252,7 +252,7 @@ function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | nul
   return lines;
 }
 
-/** Whether there was a `package.json` in a folder above. */
+/** Whether one of the known `package.json` files is in a folder above this file. */
 function isBelowAny(file: string, packageJsons: ReadonlyMap<string, string>): boolean {
   const folders = file.split('/').slice(0, -1);
   return folders.some((_, depth) =>
@@ -264,7 +264,7 @@ function sectionOf(path: TreePath, text: string | null): string {
   return text === null ? '' : (toolSection(path, text) ?? '');
 }
 
-/** Whether only a part of a deciding file is for tools, as in `package.json`. */
+/** Whether only a part of a deciding file decides, such as the settings of tools in `package.json`. */
 function isShared(path: TreePath): boolean {
   return isDeciderName(path) && toolSection(path, '') !== null;
 }

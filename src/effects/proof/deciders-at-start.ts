@@ -8,7 +8,7 @@ import { type FoundPrograms, findPrograms } from './deciding-programs.ts';
 import { type FolderDeciders, type FolderOfChecks, markDeciders } from './folder-deciders.ts';
 import { type IgnoredDeciders, markIgnoredDeciders } from './ignored-deciders.ts';
 
-/** What decided the checks of a task at its start and is in no snapshot. */
+/** What decided the results of a task's checks at its start, as far as no snapshot has it. */
 export interface DecidersAtStart {
   readonly checks: readonly string[];
   readonly folder: FolderDeciders;
@@ -19,7 +19,9 @@ export interface DecidersAtStart {
   readonly ignored: IgnoredDeciders | null;
 }
 
-/** Records what decides the checks now. `env` is that of the checks. Never rejects because something cannot be read. */
+/**
+ * Records what decides the checks' results now, with `env` as their environment. Never rejects if a file is unreadable.
+ */
 export async function takeDeciders(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
@@ -35,7 +37,7 @@ export async function takeDeciders(
   };
 }
 
-/** Adds the checks that a resume has named. What was recorded at the start stays; the rest is recorded as it is now. */
+/** Adds the checks that a resume has named. The records of the start stay; those that are missing are made now. */
 export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { folder } = atStart;
   const known = new Set(folder.scripts.map(({ file, name }) => `${file} ${name}`));
@@ -47,21 +49,21 @@ export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): D
       scripts: [...folder.scripts, ...scripts],
       programs: [...new Set([...folder.programs, ...now.folder.programs])],
     },
-    // With another PATH, other programs would be found.
+    // The programs of the start were found on another PATH, so they cannot be compared.
     programs: now.path === atStart.path ? { ...now.programs, ...atStart.programs } : now.programs,
     ignored: atStart.ignored ?? now.ignored,
   };
 }
 
 /**
- * Returns what is left of `atStart` on another machine or in another checkout: programs lie elsewhere there, and git
+ * Returns what of `atStart` also holds on another machine or in another checkout: programs lie elsewhere there, and git
  * ignores other files, even if nothing was changed.
  */
 export function withoutPlace(atStart: DecidersAtStart): DecidersAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }
 
-/** Adds what `withoutPlace` left out, as it is here. */
+/** Replaces what `withoutPlace` left out by what was found on this machine (`now`). */
 export function placedHere(atStart: DecidersAtStart, now: DecidersAtStart): DecidersAtStart {
   const { path: here, programs, ignored } = now;
   return { ...atStart, path: here, programs, ignored };
@@ -79,7 +81,7 @@ export function decidersJson(deciders: DecidersAtStart): string {
 
 const MAX_BYTES = 8 * MB;
 
-/** Reads `deciders.json` in a task's folder, and leaves checking its seal to the caller; null if it is missing or damaged. */
+/** Reads `deciders.json` in a task's folder; null if it is missing or damaged. The caller has to check its seal. */
 export function storedDeciders(taskFolder: string): DecidersAtStart | null {
   const text = tryReadText(path.join(taskFolder, 'deciders.json'), MAX_BYTES);
   return text === null ? null : parseDeciders(text);

@@ -20,8 +20,8 @@ export function findPrograms(
 }
 
 /**
- * Returns the programs that are now another file than at the start. A program that was missing at the start does not
- * count, since no check could run it. Two names of one file are one program.
+ * Returns the programs that PATH now leads to another file, or to none. A program that was missing at the start does
+ * not count, since no check could run it. A link to the same file counts as the same program.
  */
 export function switchedPrograms(
   atStart: FoundPrograms,

@@ -10,8 +10,9 @@ import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 
 /*
- * Deciders of a folder outside git. There is no tree to compare with, so hashes show what checks run. Files that decide
- * only by their names are not searched for, since nothing says which files belong to the task.
+ * Deciders of a folder outside git: what decides the results of checks. There is no tree to compare with, so hashes of
+ * files are compared. Files that decide only by names are not searched for, since nothing says which files belong to
+ * the task.
  */
 
 /** What the results of a folder's checks depend on; stored as JSON. */
@@ -38,11 +39,11 @@ export interface FolderOfChecks {
   readonly isOwn: (file: string) => boolean;
 }
 
-/** Deeper folders are not searched for a `package.json`, since the folder may be anything. */
+/** Deeper folders are not searched for a `package.json`, since the folder may be any and huge. */
 const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
 const PACKAGE_MAX_BYTES = MB;
 
-/** Records what checks run, or the present state of the files in `atStart`. Never rejects because something cannot be read. */
+/** Records the state of the files that checks run, or of those in `atStart`. Never rejects if one is unreadable. */
 export async function markDeciders(
   { cwd, checks, isOwn }: FolderOfChecks,
   atStart: FolderDeciders | null = null,
@@ -67,7 +68,7 @@ export async function markDeciders(
   return { files: marks, scripts, programs };
 }
 
-/** Reads files of a folder. `ReadFiles` says what is returned for a file that is not text, or too long. */
+/** Reads files of a folder, as `ReadFiles` says: '' for a file that is not text or too long, null for a missing one. */
 export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<string, string | null> {
   return new Map(
     paths.map((name) => {
@@ -77,7 +78,7 @@ export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<strin
   );
 }
 
-/** Returns the targets of those files that are links, relative to the folder, if the targets are in it. */
+/** Returns the targets of those files that are links to places in the folder, relative to it. */
 function targetsOf(names: readonly string[], cwd: string): readonly string[] {
   const root = realPath(cwd);
   return names.flatMap((name) => {
@@ -97,8 +98,8 @@ function linkAt(place: string): string | null {
 }
 
 /**
- * Compares what decides now with what decided at the start; `now` is what `markDeciders` returns with `atStart`. As in
- * a git work tree, a script counts only if it existed at the start, or runs around one that did.
+ * Returns the deciders that have changed since the start; `now` is what `markDeciders` returns with `atStart`. As in a
+ * git work tree, a script counts only if it existed at the start, or runs before or after one that did.
  */
 export function bentInFolder(
   atStart: FolderDeciders,

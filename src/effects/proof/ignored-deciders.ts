@@ -10,14 +10,14 @@ import { asText } from '../git/tree-path.ts';
 import { markFile } from '../workspace/file-marks.ts';
 
 /*
- * Files that git ignores are in no snapshot. If such a file decides by its name, its hash is recorded. Folders that git
- * ignores as a whole are left out, since their files are installed or built.
+ * Files that git ignores are in no snapshot. If the name of such a file says that checks obey it (`conftest.py`), its
+ * hash is recorded. Folders that git ignores as a whole are left out, since their files are installed or built.
  */
 
 /** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
 export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 
-/** Records the ignored files that decide by their names. Returns none outside git. */
+/** Records the ignored files that decide by their names; none outside git or if git fails. */
 export async function markIgnoredDeciders(cwd: string, git: Git): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};

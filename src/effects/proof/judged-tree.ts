@@ -11,7 +11,7 @@ import { readEntries } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 import { treeReader } from './search-deciders.ts';
 
-/** In bytes. Of a longer diff the rest is not read; for the files in it only the names are known. */
+/** In bytes. Of a longer diff, the rest is not read; of the files in the rest, only the names are known. */
 const DIFF_BYTES = 4 * 1024 * 1024;
 
 /** Returns the files that differ between two trees, with their diffs. Rejects with a `GitError` if git fails. */
@@ -61,7 +61,7 @@ function textOf(diff: string | undefined): string | null {
   return diff === undefined || diff.includes('\0') ? null : diff;
 }
 
-/** Returns a function that says what a tree has at a path that a judge has cited, even behind links of the tree. */
+/** Returns a function that says what a tree, through its links, has at a path that a judge (an agent) has cited. */
 export async function lookIn(
   git: PrivateGit,
   tree: ReadonlyMap<TreePath, string>,
@@ -90,7 +90,7 @@ export async function lookIn(
   };
 }
 
-/** Whether a tree has files below a path, or has a submodule in which the path may be. */
+/** Whether a path is a folder of the tree, or may be one in a submodule, whose files the tree does not list. */
 function isFolder(tree: ReadonlyMap<TreePath, string>, name: TreePath): boolean {
   for (const [each, entry] of tree) {
     if (each.startsWith(`${name}/`)) return true;

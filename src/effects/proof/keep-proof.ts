@@ -16,13 +16,13 @@ export interface ProofToKeep {
   readonly git: PrivateGit | null;
   /** Absolute path of the folder in which the checks ran. */
   readonly cwd: string;
-  /** The commands whose deciders the proof names. */
+  /** The check commands; the proof names the files that decide their results. */
   readonly commands: readonly string[];
   readonly setup: Omit<CheckSetup, 'folder'>;
 }
 
 /**
- * Writes the proof of a completed task beside its state. If an earlier process has written it already, writes the same
+ * Writes the proof of a completed task beside its state. If an earlier process has already written it, writes the same
  * again. Rejects if git or the system fails.
  */
 export async function keepProof(request: ProofToKeep): Promise<void> {

@@ -34,7 +34,7 @@ export interface OldExamRequest<T> {
   readonly undone: DeciderLook['undone'];
   /** The folder that checks run in, relative to the root of the work tree, or empty. */
   readonly below: string;
-  /** Ignored deciders that are as they were at the start, relative to the root. */
+  /** Ignored files that decide what checks say and are as they were at the start, relative to the root. */
   readonly asAtStart?: ReadonlySet<string>;
   /** Whether ralph itself writes this file; such files are not brought in. */
   readonly isOwn: (file: string) => boolean;
@@ -54,8 +54,8 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
     try {
       return await check(placeIn(checkout, below));
     } finally {
-      // Checks may have written build output through a link, from other files than the work tree's. It has to
-      // be built again.
+      // Through a link, checks may have written build output into the work tree, made from the files of the start.
+      // These get a new time, so that the next build does not take the output for its own.
       if (linked.length > 0) touchAll(git.repository.root, [...undone.keys()]);
     }
   } finally {
@@ -76,14 +76,14 @@ async function bringIgnored(
   const leftOut = (await filesThatAre(here, 'untracked'))
     .filter(isBelow)
     .filter((name) => !tree.has(name));
-  // A changed decider that is in no snapshot cannot be put back, so it is left out.
+  // A file that decides what checks say and has changed cannot be put back without a snapshot, so it is left out.
   const brought = [...(await filesThatAre(here, 'ignored')).filter(isBelow), ...leftOut].filter(
     (name) => !isDeciderName(name) || asAtStart.has(asText(name)),
   );
   const submodules = [...tree].flatMap(([name, entry]) => (isRepository(entry) ? [name] : []));
   const places = { root: realPath(root), folder: realPath(checkout.folder) };
   const copies = examCopies(places, isOwn, mostBytes);
-  // Small ones come first, so that as few as possible are linked.
+  // Small files and folders are copied first, so that as few as possible have to be linked.
   const names = [...brought, ...submodules]
     .map((each) => asText(each).replace(/\/$/, ''))
     .filter((name) => isThere(path.join(root, name)))
@@ -115,7 +115,7 @@ function makeRoom(place: string, root: string): boolean {
   }
 }
 
-/** Sets the times of files to now, so that the next build does not reuse what was made from them. */
+/** Sets the times of files to now, so that the next build makes its output from them again. */
 function touchAll(root: string, names: readonly TreePath[]): void {
   const now = new Date();
   for (const name of names) {
@@ -136,7 +136,7 @@ function removeEmptyFolder(place: string): void {
   }
 }
 
-/** Returns a name as a pattern for git's exclude file. It has no slash at the end, since that would not match a link. */
+/** Returns a pattern for git's exclude file that matches a name. With a slash at its end it would not match a link. */
 function escaped(name: string): string {
   return name.replace(/[\\*?[\]#! ]/g, '\\$&');
 }

@@ -36,7 +36,7 @@ export interface ReadProof {
   readonly statement: ProofStatement;
   /** The whole file, even fields that ralph does not know, safe to be shown. */
   readonly json: string;
-  /** Whether this user's ralph wrote it for this start of the task. */
+  /** Whether its seal shows that this user's ralph wrote it for this start of the task. */
   readonly isOwn: boolean;
 }
 
@@ -53,8 +53,8 @@ export function readProof(folder: string, seal: Seal, run: Run): ReadProof | nul
 }
 
 /**
- * Returns the failures at a completed task's start, which may recur; null without a proof by this user's ralph. Never
- * throws.
+ * Returns the checks that failed at a completed task's start, which may fail again; null without a sealed proof by this
+ * user. Never throws.
  */
 export function provenFailures(
   folder: string,

@@ -18,8 +18,8 @@ import { listTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
 /**
- * Finds the other ids that the files of a tree may get: the tree that git commits by its own rules for line ends and
- * filters, and the commit of HEAD if that has one of these trees. Rejects with a `GitError` if git fails.
+ * Finds the ids under which git may have a tree's files: the tree that git commits by its own rules for line ends and
+ * filters, and the commit of HEAD if it has either tree. Rejects with a `GitError` if git fails.
  */
 export async function subjectsOf(
   git: PrivateGit,
@@ -35,8 +35,8 @@ export async function subjectsOf(
 
 /**
  * Returns the tree that `git add` makes of a tree's files; null if a program of the repository could change them. The
- * work tree may have changed since, so files that differ from HEAD are written to a folder of ralph's own and added
- * from there.
+ * work tree may have changed since the tree was taken, so files that differ from HEAD are written to a folder of
+ * ralph's own and added from there.
  */
 async function committedTreeOf(
   git: PrivateGit,
@@ -59,7 +59,7 @@ async function committedTreeOf(
     const different = headTree === null ? null : await compareTrees(git, headTree, tree);
     const isDifferent = (name: TreePath): boolean => different?.has(name) ?? true;
     const [repositories, plain] = partition([...entries].filter(([name]) => isDifferent(name)));
-    // These files decide the conversion of all others, so they are needed even if HEAD has them.
+    // These files decide how git converts all others, so they are written even if HEAD has the same.
     const rules = [...entries.keys()].filter((name) => /(?:^|\/)\.gitattributes$/.test(name));
     await readIntoIndex(written, tree, WHY);
     await writeSome(written, new Set([...plain, ...rules]), { why: WHY });

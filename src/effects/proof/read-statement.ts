@@ -4,8 +4,8 @@ import { VERDICT_WORDS } from '../../core/judge/verdict.ts';
 import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
 
 /**
- * Reads a proof; null if the text is not a proof. Leaves out unknown fields. The text may come from anybody: its
- * commands are never run here, and git cannot take its ids for options.
+ * Reads a proof; null if the text is not a proof. Leaves out unknown fields. The text may come from anybody, so an id
+ * can only be hex digits, which git cannot take for an option. No command of the proof is run here.
  */
 export function readStatement(text: string): ProofStatement | null {
   try {

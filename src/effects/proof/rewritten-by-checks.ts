@@ -8,28 +8,28 @@ import { compareTrees } from '../snapshots/trees.ts';
 
 export interface RewriteRequest {
   readonly git: PrivateGit;
-  /** The trees before and after the checks of a claim. */
+  /** The trees before and after the checks that follow a claim, the agent's word that it is done. */
   readonly before: string;
   readonly after: string;
   /** The tree of the start. */
   readonly start: string;
   /** The files of the tree `start` that decide what the checks say. */
   readonly deciders: ReadonlySet<TreePath>;
-  /** Files that checks of earlier claims wrote. */
+  /** Files that checks wrote when the agent said earlier that it was done. */
   readonly earlier: readonly RewrittenFile[];
 }
 
 /** Files that existed at the start and that checks have written. */
 export interface Rewrites {
-  /** Files with which a check compares its results. A check that writes them would expect its own output. */
+  /** Files with which a check compares its results. A check that has written them may only confirm itself. */
   readonly rewritten: readonly RewrittenFile[];
   /** Other files, such as a lock file, or files that a formatter fixes. */
   readonly others: readonly TreePath[];
 }
 
 /**
- * Finds test files and deciders in which a check has removed or changed lines, now or on an earlier claim, and that are
- * still as the check left them. Lines that were only added are new expected results. Rejects with a `GitError`.
+ * Finds test files and `deciders` in which a check has removed or changed lines, now or on an earlier claim, and that
+ * are still as the check left them. Lines that were only added are new expected results. Rejects with a `GitError`.
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const { git, before, after, start, deciders, earlier } = request;

@@ -10,15 +10,15 @@ import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import { readEntries, sizesOf } from '../snapshots/tree-files.ts';
 
 /*
- * What deciders lead to is known only once they are read. So the search is repeated with the files that it asked for,
- * until it asks for no more.
+ * Deciders are files that decide what checks say. Which further files they name is known only once they are read. So
+ * the search is repeated with the files that it asked for, until it asks for no more.
  */
 
 /** In bytes. A longer file cannot be a recipe, script or configuration, and is not followed. */
 export const LONGEST_READ = 256 * KB;
 /** The longest chain of files, such as Makefiles and scripts, that is followed. */
 const MOST_ROUNDS = 8;
-/** How many places are looked at, at most. Many are guesses: a name with an ending that no file has. */
+/** How many paths are looked at, at most. Many are guesses: a module's name with an ending that no file has. */
 const MOST_PLACES = 20_000;
 
 /** Reads files. The text is empty for a file that is not text or is too long, and null for a missing file. */
@@ -26,7 +26,7 @@ export type ReadFiles = (
   paths: readonly string[],
 ) => Promise<ReadonlyMap<string, string | null>> | ReadonlyMap<string, string | null>;
 
-/** Finds deciders, and reads what leads to them. */
+/** Finds deciders, and reads the files that name them. */
 export async function searchAndRead(
   search: DeciderSearch,
   read: ReadFiles,
@@ -44,7 +44,7 @@ export async function searchAndRead(
 /** Reads the files of a git tree by the paths that checks name. */
 export interface TreeReader {
   readonly read: ReadFiles;
-  /** Returns the path, each link of the tree on the way, and where the links lead. */
+  /** Returns a path, each link of the tree that it passes through, and the path to which the links lead. */
   readonly linked: (path: string) => readonly TreePath[];
 }
 

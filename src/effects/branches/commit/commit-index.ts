@@ -14,9 +14,9 @@ export function indexOfCommit({ folder }: PrivateGit): string {
 }
 
 /**
- * Makes an index that holds HEAD, and the given paths as they are in the work tree, by git's own rules. The user's
- * index is copied only for its file times, so that git need not read every file again. Returns the index's path, and
- * how it differs from HEAD.
+ * Makes an index that holds HEAD, except that the given paths are as in the work tree, as `git add` would store them.
+ * The user's index is copied only for its file times, so that git need not read every file again. Returns the index's
+ * path, and how it differs from HEAD.
  */
 export async function stage(
   git: PrivateGit,
@@ -39,7 +39,7 @@ export async function stage(
 const READING = 'git cannot read HEAD into an index';
 const ADDING = 'git does not take the changed files';
 
-/** Removes paths that HEAD does not have from the index of a commit. */
+/** Removes paths from the index of a commit; HEAD must not have them. */
 export async function unstage(
   git: PrivateGit,
   index: string,

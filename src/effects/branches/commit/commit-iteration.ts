@@ -31,8 +31,8 @@ import { instantOf, rewrittenIn } from './rewritten-files.ts';
  *   HEAD + the files that the snapshots name ──► index-of-commit ──► git commit ──► the user's index,
  *                                                                                   for these files only
  *
- * If ralph is killed before git has moved HEAD, the commit is made again. If it is killed later, the next call finds the
- * commit and only updates the index.
+ * If ralph is killed before git has moved HEAD, the next call commits again. If it is killed later, the next call finds
+ * the commit and only updates the user's index.
  */
 
 /** The outcome of a commit. */
@@ -43,7 +43,7 @@ export interface Committed {
   readonly newBranch: string | null;
   /** Whether `git commit` ran and did not commit. */
   readonly isRefused: boolean;
-  /** Paths of the commit that a hook or a filter has written meanwhile, even if git made no commit in the end. */
+  /** Paths that a hook or a filter changed during the commit, even if git made no commit in the end. */
   readonly rewritten: readonly TreePath[];
 }
 
@@ -82,7 +82,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   if (problem !== null) return end(problem);
   const locks = locksOf(git.repository, head.branch);
   const lock = await patience.untilGone([...locks, indexLock(git)]);
-  // A locked index does not matter: it can be updated later.
+  // A lock on the user's index does not stop the commit: that index can be updated later.
   if (lock !== null && lock !== indexLock(git)) return end(notCommitted(lockText(lock)));
   const now = headSign(git.repository) === sign ? head : await readHead(git.users);
   const kept = await keptHead(request);
@@ -98,7 +98,7 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
   const after = await readHead(git.users);
   const own = [...staged].filter(([name]) => files.has(name));
   if (after.commit === null || after.commit === head.commit) {
-    // If git did not write the message, no hook can have refused it.
+    // Git writes the message before it runs the `commit-msg` hook. Without a new message, that hook refused nothing.
     const isWritten = timeOf(messageFile(git)) !== earlierMessage;
     const ofSubject = isWritten ? await subjectRefused(request, answer, input, index) : null;
     return end(ofSubject ?? refused(answer), {
@@ -106,11 +106,11 @@ export async function commitIteration(request: CommitRequest): Promise<Committed
       rewritten: rewrittenIn(git, began, changed, new Map(own)),
     });
   }
-  // If somebody else moved HEAD, git has refused to commit.
+  // After an error of git, a new commit at HEAD may be somebody else's.
   const isOwn = answer.exitCode === 0 || (await parentOfOwn(request, after.commit)) !== null;
   if (!isOwn) return end(HEAD_MOVED, { newBranch });
   const changes = await changesOf(git, head.commit, after.commit);
-  // This comes before the update of the user's index, which takes time in which others may write.
+  // Rewritten files are looked for before the user's index is updated, which takes time in which others may write.
   const rewritten = rewrittenIn(git, began, changed, new Map([...own, ...changes]));
   await followCommit(git, { changes, committed: files }, patience);
   return end(committed(after.commit, branch, changes.size), { newBranch, rewritten });
@@ -136,7 +136,7 @@ function committed(commit: string, branch: string | null, files: number): Settle
   return { kind: 'committed', commit, branch: shortName(branch ?? 'HEAD'), files };
 }
 
-/** Returns what an earlier process committed for this iteration before it was killed; null if it made no commit. */
+/** Returns what an earlier process, killed since, committed for this iteration; null if it made no commit. */
 async function doneBefore(
   request: CommitRequest,
   { begin }: SnapshotSpan,
@@ -151,7 +151,7 @@ async function doneBefore(
   return parent === null ? null : changesOf(git, parent || null, commit);
 }
 
-/** Returns the parent of a commit if it is that of this iteration, or '' if that has no parent; null for any other commit. */
+/** Returns the parent of `commit` if that is this iteration's ('' without a parent); otherwise null. */
 async function parentOfOwn(
   { git, taskId, tree }: CommitRequest,
   commit: string,

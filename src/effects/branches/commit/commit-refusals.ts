@@ -17,7 +17,7 @@ import { underWayIn } from '../../git/under-way.ts';
 import type { CommitRequest } from './commit-request.ts';
 import { changedSetup, readGitSetup } from './git-setup.ts';
 
-/** Lists git's settings as they apply to the commit; null if git cannot. */
+/** Lists git's settings as they apply to the commit; null if git cannot list them. */
 export function settingsOfCommit({ asUser }: CommitRequest): Promise<ListedSettings | null> {
   return listSettings(asUser);
 }
@@ -48,7 +48,7 @@ export async function identityProblem(
 /** How long signing may take, in ms. Nobody may be at the terminal to type a passphrase. */
 const SIGNING_MS = 30_000;
 
-/** Returns a refusal if git cannot sign a trial commit. This shows before the hooks run whether signing works. */
+/** Returns a refusal if git has to sign and cannot. A trial commit shows this before any hook runs. */
 export async function signingProblem(
   { git, asUser, withPrograms }: CommitRequest,
   index: string,
@@ -66,14 +66,14 @@ export async function signingProblem(
   return { kind: 'not-committed', why: `the commit cannot be signed: ${why}` };
 }
 
-/** Returns the file to which git writes the message before it runs the hooks for it. */
+/** Returns the file to which git writes the message before it runs the hooks that check the message. */
 export function messageFile({ repository }: PrivateGit): string {
   return path.join(repository.gitDir, 'COMMIT_EDITMSG');
 }
 
 /**
- * Returns the reason if the `commit-msg` hook refuses a commit; null if something else does, or git (before 2.36)
- * cannot tell. The agent could solve this only by changing the hook.
+ * Returns a refusal if the `commit-msg` hook rejects the message; null if something else stopped the commit, or git
+ * (before 2.36) cannot tell. The message is not the agent's, so the agent could help only by changing the hook.
  */
 export async function subjectRefused(
   { git, asUser, withPrograms }: CommitRequest,

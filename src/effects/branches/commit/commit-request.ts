@@ -14,17 +14,17 @@ export interface CommitRequest {
   readonly tree: TreeToSettle;
   readonly taskId: string;
   readonly template: string | null;
-  /** A path that no commit of an iteration contains: the list from which the task was taken. Null if there is none. */
+  /** The path of the list from which the task was taken, which no commit contains; null if there is none. */
   readonly apart: string | null;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];
-  /** What a commit would have run when the task began. */
+  /** The hooks, filters and settings that a commit would have used when the task began. */
   readonly setup: GitSetup;
   /** Git as the user would run it, for calls that start no program. */
   readonly asUser: Git;
   /** Git as the user would run it, for calls that may start programs of the agent's: hooks, filters, the signing program. */
   readonly withPrograms: Git;
-  /** Waits for locks of git. */
+  /** Waits until git's lock files are gone. */
   readonly patience: Patience;
 }
 

@@ -23,8 +23,9 @@ export function indexLock({ repository }: PrivateGit): string {
 }
 
 /**
- * Updates the user's index with a commit, and with earlier ones that it lacks. Entries of other paths, and what
- * somebody has staged, stay as they are. If the index stays locked, the paths are noted for the next commit.
+ * Updates the user's index with what a commit changed, and with changes of earlier commits that the index lacks.
+ * Entries of other paths, and what somebody has staged, stay as they are. If the index stays locked, the paths are
+ * noted for the next commit.
  */
 export async function followCommit(
   git: PrivateGit,
@@ -34,7 +35,7 @@ export async function followCommit(
   const lag = readLag(git);
   const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
-  // By now HEAD may be on another branch, or somebody may have changed the files.
+  // Since an earlier commit, HEAD may have moved to another branch, or somebody may have changed the files.
   const behind = lag.size === 0 ? null : await indexChanges(git, git.repository.index, 'HEAD');
   for (const [name, { was, to }] of lag) {
     const isLacking = (now.get(name) ?? null) === was && behind?.get(name)?.from === to;
@@ -59,7 +60,7 @@ export async function followCommit(
   await keepLag(git, NO_LAG);
 }
 
-/** Notes the times of the files in the index, so that git need not read them again. */
+/** Notes file times in the user's index for files that are as committed, so that git need not read them again. */
 async function noteTimes(git: PrivateGit, names: readonly TreePath[]): Promise<void> {
   const index = indexOfCommit(git);
   if (!existsSync(index)) return;

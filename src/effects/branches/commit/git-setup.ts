@@ -13,14 +13,14 @@ import { type Repository, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 
 /**
- * What a commit may run, by name: hooks, filters, and each of git's settings, with a hash of its content. A comparison
- * with the setup at the task's start shows what the agent has changed.
+ * What a commit may run or obey, by name: hooks, filters, and each of git's settings, with a hash of its content. A
+ * comparison with the setup at the task's start shows what has changed since.
  */
 export type GitSetup = Readonly<Record<string, string>>;
 
 /**
- * Returns the setup of a repository; null if git cannot tell it. `asUser` runs git as the user would, since ralph's own
- * calls ignore hooks. `known` are the settings if git has just listed them.
+ * Returns the setup of a repository; null if git cannot list its settings. `asUser` runs git as the user would, since
+ * ralph's own calls ignore hooks. `known` are the settings if git has just listed them.
  */
 export async function readGitSetup(
   repository: Repository,
@@ -55,7 +55,7 @@ export function gitSetupJson(setup: GitSetup): string {
   return `${safeJson({ setup })}\n`;
 }
 
-/** Reads `git-setup.json` in a task's folder, and leaves checking its seal to the caller; null if there is none. */
+/** Reads `git-setup.json` in a task's folder; null if it is missing or damaged. The caller has to check its seal. */
 export function storedGitSetup(taskFolder: string): GitSetup | null {
   const text = tryReadText(path.join(taskFolder, 'git-setup.json'), MB);
   const setup = objectAt(parseObject(text ?? '') ?? {}, 'setup');
@@ -63,15 +63,15 @@ export function storedGitSetup(taskFolder: string): GitSetup | null {
   return Object.fromEntries(Object.entries(setup).map(([name, sign]) => [name, String(sign)]));
 }
 
-/** Returns the names of what differs, sorted. */
+/** Returns the names of the hooks, filters and settings that differ, sorted. */
 export function changedSetup(before: GitSetup, now: GitSetup): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
   return [...names].filter((name) => before[name] !== now[name]).sort();
 }
 
 /**
- * Returns the values of each setting with their scopes. Leaves out settings from variables, which only the user sets,
- * and those of branches, which only say where to push: each `git push --set-upstream` adds some.
+ * Returns the values of each setting with their scopes. Leaves out settings from environment variables, which only the
+ * user sets, and settings of branches, which only say where to push and which `git push --set-upstream` adds.
  */
 function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();

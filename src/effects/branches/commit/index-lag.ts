@@ -16,7 +16,7 @@ export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly
 
 export const NO_LAG: IndexLag = new Map();
 
-/** Returns the lag that this process or an earlier one has noted. */
+/** Returns the lag that this process or an earlier one has noted; empty if none is noted. */
 export function readLag(git: PrivateGit): IndexLag {
   const kept = parseObject(tryReadText(lagFile(git), 64 * MB) ?? '') ?? {};
   return new Map(

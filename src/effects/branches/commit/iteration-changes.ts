@@ -12,13 +12,13 @@ import { dirtyByOthers } from '../dirty-paths.ts';
 import { stage, unstage } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
-/** Positions in the timeline: of the snapshot with which the first iteration began, and of the newest one. */
+/** Positions of snapshots: the one with which the first iteration began, and the last iteration's newest. */
 export interface SnapshotSpan {
   readonly begin: number;
   readonly last: number;
 }
 
-/** Finds the snapshots of some iterations. Returns null if these have none of their own, because nothing has changed. */
+/** Finds the snapshots of iterations; null if they have none of their own, because nothing has changed. */
 export function spanOf(
   { snapshots }: Timeline,
   { since, iteration }: TreeToSettle,
@@ -36,7 +36,7 @@ export function spanOf(
   return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
 }
 
-/** Returns what the agent changed in the iteration. Other changed paths are left out, and added to `left`. */
+/** Returns what the agent changed. Paths in conflict, or that others changed too, are added to `left` instead. */
 export async function changedIn(
   { git, store, timeline, tree, apart }: CommitRequest,
   { begin, last }: SnapshotSpan,
@@ -59,7 +59,7 @@ export async function changedIn(
     for (const name of await differs(snapshots[at - 1]?.tree, snapshots[at]?.tree))
       others.add(name);
   }
-  // While no ralph was running, anybody may have written.
+  // After a pause in which no ralph was running, anybody may have changed these files.
   if (tree.again) {
     for (const name of await differs(end, (await store.keepTree()).tree)) others.add(name);
   }
@@ -71,7 +71,7 @@ export async function changedIn(
   return new Map([...changed].filter(([name]) => !left.has(name)));
 }
 
-/** Returns how many of the paths that the agent changed are not in HEAD as the iteration left them. */
+/** Counts the paths that the agent changed and that HEAD does not have as the iteration left them. */
 export async function countUncommitted(request: CommitRequest): Promise<number> {
   const { git, timeline, tree } = request;
   const span = spanOf(timeline, tree);
@@ -83,7 +83,7 @@ export async function countUncommitted(request: CommitRequest): Promise<number> 
   return [...changed.keys()].filter((name) => differs.has(name)).length;
 }
 
-/** Returns the paths whose present content HEAD lacks, as git would commit it, except for paths that git ignores. */
+/** Returns the paths that `git add` and a commit would change in HEAD now, except for those that git ignores. */
 export async function stillLacking(
   git: PrivateGit,
   names: readonly TreePath[],
@@ -118,7 +118,7 @@ export async function withoutLeftOut(
   for (const [name, { to }] of added) {
     if (looksSecret(name)) out.set(name, 'secret');
     else if (ignored.has(name)) out.set(name, 'ignored');
-    // Git would commit only a link to a repository that others cannot find.
+    // Git would commit only the id of an inner repository's commit, which others could not find.
     else if (to?.startsWith('160000') && !inIndex.has(name)) out.set(name, 'repository');
   }
   await unstage(git, index, new Set(out.keys()));

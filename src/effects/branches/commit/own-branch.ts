@@ -6,7 +6,7 @@ import { type Head, refOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 import type { CommitRequest } from './commit-request.ts';
 
-/** Returns the branch to commit to, null if there is none, and the same branch as `newBranch` if it was made for this. */
+/** Returns the branch to commit to (null if git refuses to make one), as `newBranch`, too, if it was made just now. */
 export async function branchFor(
   { git, taskId, protect }: CommitRequest,
   head: Head,
@@ -19,7 +19,7 @@ export async function branchFor(
   return { branch: made, newBranch: made };
 }
 
-/** Returns the branches to which ralph does not commit: those that are named, or else the usual main branches. */
+/** Returns the branches that ralph does not commit to: `named`, or else `main`, `master` and the remotes' defaults. */
 export async function protectedBranches(
   git: Git,
   named: readonly string[],
@@ -30,7 +30,7 @@ export async function protectedBranches(
   return new Set(['main', 'master', ...usual]);
 }
 
-/** The highest number that is tried after a taken name. */
+/** The highest number that is added to a branch's name because the names before it are taken. */
 const MOST_NAMES = 1_000;
 
 /** Makes a branch for the task and puts HEAD on it; index and files stay. Resolves to its name; null if git refuses. */
@@ -45,7 +45,7 @@ async function enterOwnBranch(
   return (await gitRefusal(step)) === null ? name : null;
 }
 
-/** Makes a branch named after a task or a list. Resolves to its name; null if git refuses. */
+/** Makes a branch whose name comes from a task's or list's id. Resolves to its name; null if git refuses every name. */
 export async function makeOwnBranch(
   git: Git,
   taskId: string,

@@ -5,19 +5,18 @@ import type { PrivateGit } from '../../git/private-git.ts';
 import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
- * Finds files that changed during a commit: a hook may format them, and a filter may make git store other content than
- * the work tree has. Such changes count as work of the iteration. No call of git is needed: the times of the files are
- * compared with an instant, and the committed content with what was kept before.
+ * Such changes count as work of the iteration. They are found without git: the times of the files are compared with the
+ * instant at which the commit began, and the committed content with that of the snapshot.
  */
 
-/** Returns the current instant by the clock of the file system, which is coarser than the system's, in ms. */
+/** Touches a file and returns the instant by the file system's clock, which is coarser than the system's, in ms. */
 export function instantOf(file: string): number {
   const { atime, mtime } = lstatSync(file);
   utimesSync(file, atime, mtime);
   return lstatSync(file).ctimeMs;
 }
 
-/** Returns the files of a commit that were written since an instant, are gone, or differ from what was kept before. */
+/** Returns the files of a commit that are gone, were written since an instant, or have other content than in `kept`. */
 export function rewrittenIn(
   { repository }: PrivateGit,
   instant: number,

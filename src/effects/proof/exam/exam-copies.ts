@@ -22,14 +22,14 @@ import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-lin
 /*
  * Copies what no snapshot has into the exam, a checkout for running the checks, so that whatever checks write, such as
  * build output, stays out of the work tree. Copies keep their times: they are older than the exam's other files, so
- * build tools build again. What there is no room for is linked.
+ * build tools build again. What exceeds `MOST_BYTES` is linked.
  */
 
 /** The limit for all copies of one exam together, in bytes. */
 export const MOST_BYTES = 1024 ** 3;
 /** In bytes. Larger files are not searched for paths of the work tree. */
 const TEXT_MAX_BYTES = 4 * 1024 ** 2;
-/** In ms. Copying holds up the rest of ralph for no longer than this. */
+/** In ms. After this time, copying lets the rest of ralph go on. */
 const TURN_MS = 50;
 
 export interface ExamCopies {
@@ -39,7 +39,7 @@ export interface ExamCopies {
   readonly linked: readonly string[];
 }
 
-/** Returns the copier for an exam. `isOwn` tells which files ralph itself writes; they are left out. */
+/** Returns the copier for an exam. `isOwn` tells which files ralph itself writes; these are not copied. */
 export function examCopies(
   places: ExamPlaces,
   isOwn: (file: string) => boolean,
@@ -56,7 +56,7 @@ export function examCopies(
       await copy(from, to);
       room -= size;
     } catch {
-      // A part cannot be read, or is not a file.
+      // A part of the folder cannot be read, so the whole folder is linked.
       removeTree(to);
       linkWhole(from, to);
     }
@@ -118,7 +118,7 @@ export function examCopies(
   return { bring, linked };
 }
 
-/** Returns how many bytes a file or folder has to copy; some number above `most` if there are more than that. */
+/** Returns the size of a file or folder without its installed packages; above `most`, counting stops. */
 export function sizeBelow(place: string, most: number): number {
   const stats = lstatSync(place);
   if (!stats.isDirectory()) return stats.isFile() ? stats.size : 0;
@@ -131,7 +131,7 @@ export function sizeBelow(place: string, most: number): number {
       if (size > most) break;
     }
   } catch {
-    // A folder that cannot be read is linked.
+    // A folder that cannot be read is linked later, so it takes no room.
   }
   return size;
 }

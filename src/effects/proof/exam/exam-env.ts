@@ -6,9 +6,9 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
 
 /**
- * Returns the environment of a check in the exam. Paths of the work tree in it become paths of the exam, and Python
- * finds the exam's packages before those of the work tree that were installed as editable. Throws a `GitError` if it is
- * unclear how Python finds these.
+ * Returns the environment of a check in the exam, a checkout for running the checks. Paths of the work tree become
+ * paths of the exam, and Python finds editable installs in the exam before those in the work tree. Throws a `GitError`
+ * if it is unclear how Python finds these.
  */
 export function envInExam(
   env: NodeJS.ProcessEnv,
@@ -17,8 +17,7 @@ export function envInExam(
 ): NodeJS.ProcessEnv {
   const { root, folder } = places;
   const home = env.HOME ?? '';
-  // If the home folder is a work tree or in one, the paths of all the user's files look like paths of the work
-  // tree.
+  // If the home folder is the work tree or in it, all paths of the user's files look like paths of the work tree.
   const isHomeThere = home === root || isInside(root, realPath(home));
   const isMapped = (name: string): boolean =>
     !isHomeThere && name !== 'HOME' && !name.startsWith('RALPH');
@@ -37,7 +36,7 @@ export function envInExam(
     ...(python.length > 0
       ? { PYTHONPATH: [...python, ...(given === '' ? [] : [given])].join(path.delimiter) }
       : {}),
-    // Python would write bytecode next to the packages, and these are only linked.
+    // Python would write bytecode next to the packages, which are links to those of the work tree.
     PYTHONDONTWRITEBYTECODE: '1',
   };
 }
@@ -46,7 +45,7 @@ function pathInExam(entry: string, places: ExamPlaces): string {
   return (path.isAbsolute(entry) ? placeInExam(places, realPath(entry)) : null) ?? entry;
 }
 
-/** Returns the folders of Python packages that belong to the programs on PATH, and those of the user. */
+/** Returns the folders of Python packages that belong to the programs on PATH or to the user. */
 function librariesOf(search: readonly string[], home: string): readonly string[] {
   const prefixes = [
     ...search.filter((entry) => path.basename(entry) === 'bin').map((entry) => path.dirname(entry)),

@@ -15,8 +15,8 @@ export function placeInExam({ root, folder }: ExamPlaces, place: string): string
 }
 
 /**
- * Returns where a link of the work tree, or of something installed outside, leads in the exam. If it leads into the
- * work tree, even through other links, that is the same place of the exam; otherwise it leads where it did.
+ * Returns where the copy of a link has to lead in the exam. If the link leads into the work tree, even through other
+ * links, the copy leads to the same place of the exam; otherwise it leads where the link does.
  */
 export function targetInExam(places: ExamPlaces, link: string): string {
   const target = path.resolve(realPath(path.dirname(link)), readlinkSync(link));

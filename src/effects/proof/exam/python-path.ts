@@ -5,13 +5,13 @@ import { GitError } from '../../git/git-error.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*
- * A package that is installed as editable stays where it is written: a `.pth` file names its folder, or a module by
- * setuptools maps its name to the folder. Folders of PYTHONPATH are searched before both.
+ * Python loads an editable install from where its source is: a `.pth` file names that folder, or a module by setuptools
+ * maps the package's name to it. Folders of PYTHONPATH are searched before both.
  */
 
 /**
- * Returns the folders of the exam that correspond to the folders of the work tree to which these package folders lead
- * Python. Throws a `GitError` if one names the work tree in another way.
+ * Returns the folders of the exam that correspond to those of the work tree in which Python finds editable installs.
+ * Throws a `GitError` if one of these is named in an unknown way.
  */
 export function editableFolders(
   libraries: readonly string[],
