@@ -5,7 +5,7 @@ import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { ralphCommand, shellQuote } from '../printed-command.ts';
 
-/** Returns 0 after help or version. Throws commander's other errors as a `UsageError` that says what to do. */
+/** Returns 0 for commander's "errors" that only end help or version. Throws its other errors as a `UsageError`. */
 export function explainCommander(
   error: unknown,
   program: Command,

@@ -14,7 +14,7 @@ declare const __RALPH_VERSION__: string;
 export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
-    // Shell completion calls this whenever Tab is pressed, so it skips parsing the command line.
+    // Shell completion runs this command whenever Tab is pressed, so nothing else is loaded or parsed.
     if (argv[0] === IDS_COMMAND) {
       const { completeIds } = await import('./commands/installation/complete-ids.ts');
       return printAtOnce(completeIds(argv.slice(1)));
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Records how a person starts this program. The words are looked up when the first command is printed. */
+/** Records how a person starts ralph here, for printed commands. The words are found when the first one is printed. */
 function noteStart(): void {
   let folder: string;
   try {
@@ -49,7 +49,7 @@ function noteStart(): void {
   });
 }
 
-/** Prints without `process.stdout`, because opening that takes longer than everything else. Returns the exit code. */
+/** Prints without `process.stdout`, because opening that takes longer than all else. Returns the exit code. */
 function printAtOnce(text: string): number {
   const bytes = Buffer.from(text);
   try {

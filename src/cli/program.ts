@@ -132,8 +132,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/installation/completion.ts');
       exitCode = completion(shell, program);
     });
-  // The next commands read their own arguments, so that all mistakes are reported together and this file is not loaded
-  // for them. Here they are declared only for their help; their flags only if the command line names them.
+  // The next commands read their own arguments, so that all mistakes are reported together, and normally do not load
+  // this file. They are declared here only for their help, and their flags only if the command line names them.
   const isNamed = (name: string): boolean => argv.includes(name) || argv.includes('completion');
   const run = program
     .command('run')

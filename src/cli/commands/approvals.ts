@@ -43,21 +43,21 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
 
 interface AnswerOptions extends StoreOptions {
   readonly reason?: string;
-  /** The name of the person, for a fleet. */
+  /** The name of the person who answers; for tasks of a fleet, a database shared by machines. */
   readonly as?: string;
 }
 
-/** `ralph approve ID`: allows what a task asks for. */
+/** `ralph approve ID`: lets a task do what it asked to do. */
 export function approve(name: string, options: AnswerOptions): Promise<number> {
   return answer('approved', name, options);
 }
 
-/** `ralph reject ID`: refuses what a task asks for. */
+/** `ralph reject ID`: refuses a task what it asked to do. */
 export function reject(name: string, options: AnswerOptions): Promise<number> {
   return answer('rejected', name, options);
 }
 
-/** Answers a request, named by its task or its file. */
+/** Answers a request, which the person names by its task or its file. */
 async function answer(
   decision: 'approved' | 'rejected',
   name: string,

@@ -5,23 +5,23 @@ import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-q
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface CheckOptions extends FolderOptions {
-  /** Whether to read and answer the JSON of a stop hook of Claude Code. */
+  /** Whether to read and answer JSON, as a stop hook of Claude Code does. */
   readonly hook?: boolean;
   /** Whether to trust the named task although this user did not write it here. */
   readonly trust?: boolean;
 }
 
 /**
- * `ralph check [ID]`: decides whether an agent may stop. Exit code 0 lets it stop; 1 blocks it, with prompt
- * and context on standard output. With `--hook` the answer is JSON and the exit code is always 0: a failing
- * hook must not prevent an agent from stopping.
+ * `ralph check [ID]`: decides whether an agent may stop. Exit code 0 lets it stop; 1 blocks it, and prints the task's
+ * prompt and context for it. With `--hook` the answer is JSON and the exit code is always 0: a failing hook must not
+ * prevent an agent from stopping.
  */
 export async function check(
   id: string | undefined,
   options: CheckOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  // Inside a loop of `ralph run`, the loop decides whether its agent is done.
+  // Inside a loop of `ralph run`, the loop decides whether its agent is done, so this command never blocks the agent.
   if (env.RALPH_RUN_ID) return allowStop('inside a loop the loop itself decides');
   if (options.trust && id === undefined) {
     throw new UsageError(['ralph check expects the id of a task with --trust; none was given.']);

@@ -51,7 +51,7 @@ export async function demo(): Promise<number> {
   }
 }
 
-/** Returns the settings of the demo. The user's variables and configuration do not apply. */
+/** Returns the settings of the demo, which are used without the user's variables and configuration. */
 function demoLayer(vault: string): Layer {
   const values = {
     prompt: PROMPT,

@@ -11,9 +11,9 @@ import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
 
 export interface LogsOptions extends StoreOptions {
-  /** Whether to print the bytes as the agent wrote them. */
+  /** Whether to print the agent's output byte for byte, instead of as readable text. */
   readonly raw?: boolean;
-  /** A number, not yet parsed. */
+  /** The number of an iteration, not yet parsed. */
   readonly iteration?: string;
   readonly follow?: boolean;
 }

@@ -8,7 +8,7 @@ import { findOpenTask, notLive } from '../tasks/find-task.ts';
 import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 
 export interface ProgressOptions extends FolderOptions {
-  /** A number, not yet parsed. So is `done`. */
+  /** A number as it was typed, not yet parsed; `done` is one, too. */
   readonly total?: string;
   readonly done?: string;
   readonly step?: string;
@@ -41,7 +41,7 @@ export async function progress(
   return 0;
 }
 
-/** Throws a `UsageError` inside the sandbox: there the state is read-only, and the running task cannot be seen. */
+/** Throws a `UsageError` inside the sandbox if the state is read-only there, and says how the agent reports instead. */
 function requireOutside(
   stateDir: string,
   { total, done, step }: ProgressReport,

@@ -17,7 +17,7 @@ export interface PruneOptions extends StoreOptions {
   readonly keepRefs?: boolean;
 }
 
-/** `ralph prune`: removes old tasks from the history, and their snapshots. */
+/** `ralph prune`: removes tasks that ended long ago from the history, with their snapshots. */
 export async function prune(options: PruneOptions): Promise<number> {
   const { olderThan = '30d', dryRun = false, keepRefs = false } = options;
   const ageMs = parseDuration(olderThan);

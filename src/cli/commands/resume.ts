@@ -28,13 +28,13 @@ export async function runResume(
     return resumeOnFleet(fleet, store, flags);
   }
   const place = foldersNamed(flags.layer);
-  // With an id, these problems are reported later, with those of the task. Without an id, there may be no task.
+  // With an id, the flags' problems are reported later, with those of the task. Without an id, there may be no task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   const taskId =
     flags.taskId === null
       ? onlyCandidate(place, flags.isTrusted)
       : steeredTask(flags.taskId, place);
-  // A run in the background starts from these words and cannot ask, so they must contain the whole id.
+  // A run in the background starts from the words of `again` and cannot ask, so they must contain the whole id.
   const again = argv.map((word) => (word === flags.taskId ? taskId : word));
   return resumeTask(taskId, place, flags, again);
 }
@@ -69,8 +69,8 @@ function tellCompleted(taskId: string, place: TaskFolders): number {
 }
 
 /**
- * Returns the id of the only task that can be resumed. If there are several, throws an error that lists them. Tasks of
- * somebody else count only with `--trust`, or if the user has no task of their own.
+ * Returns the id of the only task that can be resumed. If there are several, throws an error that lists them. Tasks
+ * that somebody else wrote count only with `--trust`, or if the user has no task of their own.
  */
 function onlyCandidate(place: TaskFolders, isTrusted: boolean): string {
   const seal = sealAt(place);

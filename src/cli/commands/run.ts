@@ -58,8 +58,8 @@ export async function runCommand(
     if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isToBeResumed(plan)) {
-    // Only a dry run gets here untrusted. If a variable asked for it, the resume (which reads only flags) would be
-    // real.
+    // With an untrusted configuration, only a dry run gets here. If a variable asked for that, the resume (which reads
+    // only flags) would be real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     // The flags that are left out here apply only to a new task.
@@ -78,12 +78,12 @@ function isOpen(taskId: string, { layer }: ReadFlags): boolean {
     const found = findTask(taskId, foldersNamed(layer));
     return found !== null && !found.isInHistory && found.standing !== 'completed';
   } catch {
-    // A task whose state cannot be read exists all the same.
+    // A state that cannot be read belongs to an existing task, too.
     return true;
   }
 }
 
-/** `ralph resume [ID]`: resumes a task. The code is loaded only if it is needed. */
+/** `ralph resume [ID]`: resumes a task. Loads the code for it only now. */
 export async function loadResume(
   argv: readonly string[],
   help: () => Promise<number>,

@@ -78,7 +78,7 @@ async function listFrame(
   };
 }
 
-/** Returns a line for each list that was worked on. If there is none, the code for lists is not loaded. */
+/** Returns a line for each list that `ralph work` has worked on. If there is none, the code for lists is not loaded. */
 async function listLines(place: TaskFolders): Promise<string> {
   if (!existsSync(path.join(place.stateDir, 'lists'))) return '';
   const { knownLists } = await import('../../compose/lists/list-keeper.ts');
@@ -87,7 +87,7 @@ async function listLines(place: TaskFolders): Promise<string> {
     .join('');
 }
 
-/** Returns a function that adds how many lines each iteration changed. It counts again only after another iteration. */
+/** Returns a function that adds to a task how many lines each iteration changed. Counts only after new iterations. */
 function lineCounter(): (detail: TaskDetail) => Promise<TaskDetail> {
   let counted: Pick<TaskDetail, 'task' | 'lines'> | null = null;
   return async (detail) => {

@@ -21,7 +21,7 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** How long to wait for the driver (the task's process), which ends its agent within 5 s after the request. */
+/** How long to wait for the driver (the task's process). It ends its agent within 5 s after the request. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -49,7 +49,7 @@ export async function stopTask(word: string, options: StoreOptions): Promise<num
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
-/** Waits for the task's driver to end. Resolves to the task's standing, which is `live` if that takes too long. */
+/** Waits for the task's driver to end. Resolves to the task's state then, which is `live` if the wait was too long. */
 async function untilItEnds(
   found: FoundTask,
   look: () => FoundTask | null,
@@ -58,7 +58,7 @@ async function untilItEnds(
   const startedMs = performance.now();
   for (;;) {
     const standing = lookAgain(found, look);
-    // The driver saves the end first. It may then run a last command before it releases its claim.
+    // The driver saves the task's end, may run a last command, and only then gives the task free.
     const isOver = standing !== 'live' && isFree();
     if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
     await sleep(LOOK_EVERY_MS);
@@ -68,7 +68,7 @@ async function untilItEnds(
 function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
   try {
     const seen = look();
-    // The history may hold an older task of the same id.
+    // What was found may be an older task of the same id in the history.
     if (seen?.state.started_at === found.state.started_at) return seen.standing;
   } catch {
     // The state cannot be read, but the driver may be about to rewrite it.

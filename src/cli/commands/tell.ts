@@ -9,7 +9,7 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
+/** `ralph tell ID "…"`: adds a hint to the task's next prompt, now or after a resume. */
 export async function tell(word: string, text: string, options: StoreOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
   const bytes = Buffer.byteLength(text);

@@ -4,7 +4,7 @@ import { type Rest, watch } from '../../rescue/watch.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
 
-/** `ralph watch`: processes the files of the vault again and again, until a signal ends it and its loops. */
+/** `ralph watch`: runs the task files of the vault as they come, until a signal ends it and its loops. */
 export async function watchCommand(
   argv: readonly string[],
   help: () => Promise<number>,

@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** Returns the completion script for fish. */
+/** Returns the completion script for the shell fish. */
 export function fishScript(commands: readonly CompletedCommand[]): string {
   return `# Completion of ralph for fish. To enable it in every shell:
 #   ralph completion fish > ~/.config/fish/completions/ralph.fish

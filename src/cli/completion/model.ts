@@ -17,7 +17,7 @@ export interface CompletedFlag {
   /** The name of the flag's value, such as `TEXT`; null if the flag takes no value. */
   readonly argument: string | null;
   readonly value: Suggestion;
-  /** Whether this is an alias of another flag, which no shell suggests. */
+  /** Whether this is only another name for a flag, which no shell suggests. */
   readonly isHidden: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Returns a function that makes a command's action, which loads the command, runs it, and gives `ended` the exit code.
+ * Returns a function that makes a command's action: it loads the command, runs it, and passes its exit code to `ended`.
  */
 export function actions(ended: (exitCode: number) => void) {
   return <Words extends unknown[]>(
@@ -7,7 +7,7 @@ export function actions(ended: (exitCode: number) => void) {
   ) =>
     async (...given: unknown[]): Promise<void> => {
       const carryOut = await load();
-      // Commander adds the command itself to its arguments and options.
+      // Commander passes the command itself as the last argument, after arguments and options.
       ended(await carryOut(...(given.slice(0, -1) as Words)));
     };
 }

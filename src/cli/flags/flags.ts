@@ -96,7 +96,7 @@ interface PromptArgument {
 
 const NO_PROMPT: PromptArgument = { text: null, problems: [] };
 
-/** Finds the prompt among the words that do not belong to a flag. */
+/** Finds the prompt among the words that are neither flags nor their values. */
 function readPromptArgument(
   stray: readonly string[],
   layer: Partial<Record<string, Written>>,
@@ -119,7 +119,7 @@ function readPromptArgument(
   );
 }
 
-/** Keeps only the flags that say how a task is shown. */
+/** Returns only those flags that say how a task is shown (the group `Output`). */
 export function outputFlags(flags: ReadFlags): ReadFlags {
   const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
   const layer = Object.fromEntries(
@@ -132,9 +132,8 @@ export function outputFlags(flags: ReadFlags): ReadFlags {
 }
 
 /**
- * Separates flags and their values from all other words. Written by hand because it runs before each
- * run: loading commander takes longer than everything else before the start of the agent, and
- * `parseArgs` of node takes 1 ms.
+ * Separates flags and their values from all other words. Written by hand because this happens before each run: loading
+ * commander takes longer than everything else before the start of the agent, and `parseArgs` of node takes 1 ms.
  */
 function parse(words: readonly string[], flags: FlagTable) {
   const layer: Partial<Record<string, Written>> = {};
@@ -242,7 +241,7 @@ function helpOf(row: FlagRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** Returns one sentence for each word that is not a known flag, the value of a flag or a prompt. */
+/** Returns one sentence for each word that is neither a known flag, the value of a flag, nor a prompt. */
 function strayWords(
   words: readonly string[],
   flags: readonly string[],
@@ -274,7 +273,7 @@ function unknown(flag: string, flags: readonly string[], name: string): string {
   return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }
 
-/** Whether a word among the unknown ones is a flag, so that the next word may be its value. */
+/** Whether a word is an unknown flag without `=`, so that the next word may be its value. */
 function isUnknownFlag(word: string | undefined): boolean {
   return word?.startsWith('-') === true && !word.includes('=');
 }

@@ -13,7 +13,7 @@ import type { Written } from '../../core/settings/setting-source.ts';
 import { type ReadFlags, readFlags } from './flags.ts';
 import { notTaken } from './rescue-help.ts';
 
-/** The contents of the command line and of the environment of `ralph rescue` or `ralph watch`. */
+/** What the command line and the environment variables of `ralph rescue` or `ralph watch` set. */
 export interface ReadVaultFlags {
   readonly flags: ReadFlags;
   /** The command's own settings, from flags or variables. */

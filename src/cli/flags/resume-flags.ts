@@ -4,7 +4,7 @@ import { type Layer, textOf } from '../../core/settings/setting-source.ts';
 import { declareRow, declareSettings, type ReadFlags, readFlagsWith } from './flags.ts';
 import { FLEET_HELP } from './shared-flags.ts';
 
-/** The flags that only `ralph resume` has. They are not settings, so that no configuration file can trust a task. */
+/** The flags that only `ralph resume` has. They are not settings, so no configuration file can give `--trust`. */
 const RESUME_ROWS = inGroup('Options', {
   trust: { type: { kind: 'switch' }, help: 'take over a task that was not written by you here' },
   fleet: { type: { kind: 'text' }, argument: 'URL', help: FLEET_HELP },
@@ -13,7 +13,7 @@ const RESUME_ROWS = inGroup('Options', {
 /** What the command line of `ralph resume` says. */
 export interface ResumeWords extends ReadFlags {
   readonly layer: Layer;
-  /** Whether a person has looked at somebody else's task and trusts it. */
+  /** Whether `--trust` was given: a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
   /** The option that names the fleet. */
   readonly store: { readonly fleet?: string };

@@ -14,7 +14,7 @@ export function placed(command: Command): Command {
     .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
 }
 
-/** Adds the flags that say whether a task is in a vault or in a fleet, and where that is. */
+/** Adds the flags that name a vault (a folder with tasks) or a fleet (a database of tasks). */
 export function inVaultOrFleet(command: Command): Command {
   return placed(command).option('--fleet <URL>', FLEET_HELP);
 }

@@ -68,8 +68,8 @@ function logFile(plan: RunPlan): string {
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Returns a view that reports to the parent process that the task has begun: at the first of `SIGNS`, or if
- * the first iteration has not failed within `FAILS_WITHIN_MS`.
+ * Returns a view (which is told what a run does) that reports to the parent process that the task has begun: at the
+ * first of `SIGNS` or a successful end, or if the first iteration has lasted `FAILS_WITHIN_MS`.
  */
 export function detachedView(log: string, folder: string): RunView {
   let timer: NodeJS.Timeout | undefined;

@@ -64,7 +64,7 @@ async function planFacts(
   );
   const sandbox = await plannedSandbox(plan, programs);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
-  // A continued session remembers its own output, so the prompt does not repeat it.
+  // In a continued session the agent remembers its own output, so the prompt does not repeat that.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
   const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
@@ -118,12 +118,12 @@ async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
   return { ...judge, criteria: criteriaOf(plan.settings.criterion) };
 }
 
-/** Adds the sandbox to the policy. The version can be empty, because the prompt does not name it. */
+/** Adds the sandbox to the policy. The sandbox's version can be empty, because the prompt does not name it. */
 function withSandbox(policy: Policy, rules: SandboxRules): Policy {
   return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }
 
-/** Returns a setting's value as a user would write it. For an absent value, shows the one that the run would use. */
+/** Returns a setting's value as a user would write it; for an absent value, the one that the run would use. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agents.join(','),
@@ -147,7 +147,7 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
   return isDuration && typeof value === 'number' ? writeDuration(value) : value;
 }
 
-/** Returns how many full-length iterations, with delays between them, fit into the limit of the whole task. */
+/** Returns how many iterations of full length, with delays between them, fit into the time limit of the whole task. */
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));

@@ -6,7 +6,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../task-errors.ts';
 import { findTask, resumeCommandHere } from '../tasks/find-task.ts';
 
-/** Whether the earlier task with the id of a new run ended without an announcement, because its process died. */
+/** Whether an earlier task with a new run's id ended, and its process died before it announced that. */
 export function hasUntoldEnd(plan: RunPlan): boolean {
   try {
     const found = findTask(plan.taskId, plan);
@@ -19,7 +19,7 @@ export function hasUntoldEnd(plan: RunPlan): boolean {
 }
 
 /**
- * Whether the earlier task with the id of a new run should be resumed instead of replaced. Throws if its state cannot
+ * Whether the earlier task with the id of a new run should be resumed instead of replaced. Throws if the state cannot
  * be read, and throws a `LeftToPersonError` if a person has to decide.
  */
 export function isToBeResumed(plan: RunPlan): boolean {

@@ -4,8 +4,8 @@ import type { ListItem } from '../../core/list/list-item.ts';
 import { findProgram } from '../../effects/processes/find-program.ts';
 
 /**
- * Returns a function that finds the commands among the texts in which an item says how it is checked. A text is a
- * command if its first word is a program on PATH or a file below `cwd`; all other texts are for the agent.
+ * Returns a function that finds commands among the texts that say how an item is checked. A text is a command if its
+ * first word is a program on PATH or a file below `cwd`; all other texts are for the agent.
  */
 export function commandFinder(
   env: NodeJS.ProcessEnv,
@@ -28,7 +28,7 @@ export function commandFinder(
 }
 
 function lookFor(word: string, env: NodeJS.ProcessEnv, cwd: string): boolean {
-  // `cd` is a command of the shell that often precedes the program.
+  // `cd` is no program but a command of the shell, and often comes before the program.
   if (word === 'cd') return true;
   if (word.includes('/') && existsSync(path.resolve(cwd, word))) return true;
   return 'file' in findProgram({ name: word, env, cwd, further: [] });

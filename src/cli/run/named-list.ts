@@ -19,12 +19,12 @@ export interface NamedList {
   readonly shown: string;
   /** The words after `ralph work` that name the list, for commands that are printed. */
   readonly typed: string;
-  /** The commands of the list's source; `list` is empty for a file. */
+  /** The commands that print, claim and close items; `list` is empty for a file. */
   readonly commands: SourceCommands;
   /** The command that prints items which a run may start in addition to the list; null if there is none. */
   readonly known: string | null;
   readonly label: string | null;
-  /** Whether the source leaves out items that it was told to close. */
+  /** Whether the source no longer lists items that `done` has closed. */
   readonly hidesClosed: boolean;
   /** Environment variables for the commands. */
   readonly variables: Readonly<Record<string, string>>;

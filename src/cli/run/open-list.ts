@@ -36,11 +36,11 @@ import { commandProblems, type NamedList, namedList, type WorkFlags } from './na
 export interface OpenList {
   readonly flags: WorkFlags;
   readonly collected: CollectedSettings;
-  /** A plan of a task without an item. It is used to check the settings and to find the folders. */
+  /** The plan of a task with no item, which checks the settings and says where the folders are. */
   readonly plan: RunPlan;
   readonly startDir: string;
   readonly named: NamedList;
-  /** Absolute path of the list's file; null if the list is not a file. */
+  /** Absolute path of the list's file; null if a command prints the list. */
   readonly file: string | null;
   /** The list as the person named it. */
   readonly shown: string;
@@ -59,7 +59,7 @@ export interface OpenList {
   readonly runsItemChecks: boolean;
   /** How many items run at the same time. */
   readonly places: number;
-  /** Problems (one sentence each) that name open items without a check. */
+  /** One sentence for each open item that nothing would check. */
   readonly unchecked: readonly string[];
   readonly notices: readonly string[];
 }
@@ -97,7 +97,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     prompt: 'item',
     problems,
   });
-  // Commands of the list run in the folder where ralph was started, not in the work tree of an item.
+  // The commands of a list's source run in the folder where ralph was started, not in the work tree of an item.
   const here = { ...plan, cwd: startFolderOf(plan) };
   const unsafe = commandProblems(flags, here);
   if (unsafe.length > 0) throw new UsageError(unsafe);
@@ -128,7 +128,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...(isCalled ? idProblems(shown, list.items) : []),
   ];
   if (unknown.length > 0) throw new UsageError(unknown);
-  // Anybody may have written the text of a list that is not a file, so no command is taken from it.
+  // Anybody may have written a list that a command prints (such as issues), so no command is taken from its items.
   const commandsOf = file === null ? () => [] : commandFinder(plan.env, here.cwd);
   const only = items.length === 0 ? null : new Set(items);
   const opened = { ...base, plan, named, file, shown, name, sections, only, list, state };
@@ -140,7 +140,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   };
 }
 
-/** Returns the list's state after items were opened again (`--again`, or at the source), and notices about them. */
+/** Returns the list's state after items were opened again by `--again` or at the source, with sentences about them. */
 export function stateFor(
   { flags, named, printed }: Pick<OpenList, 'flags' | 'named' | 'printed'>,
   known: ListState,

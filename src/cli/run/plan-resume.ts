@@ -25,15 +25,15 @@ export interface ResumeFlags extends ReadFlags {
 }
 
 interface ResumeBounds {
-  /** Asks a person to trust the configuration for another program's task; null if nobody can be asked. */
+  /** Asks a person whether to trust the configuration; null if nobody can be asked. */
   readonly ask?: Ask | null;
-  /** Limits what the task may do; null if only its own settings limit it. */
+  /** What a pass of `ralph rescue` or `ralph watch` allows its tasks; null outside a pass. */
   readonly allowed?: AllowedByPass | null;
 }
 
 /**
- * Plans the resume of a task as the command line asks for it. Resolves to null if the task is not open. Rejects with
- * `TaskNotFoundError` for an invalid id, `InsideLoopError`, or for the reasons of the planning itself.
+ * Plans the resume of a task as the command line asks for it. Resolves to null if no open task has this id. Rejects
+ * with `TaskNotFoundError` for an invalid id, `InsideLoopError`, or for the reasons of the planning itself.
  */
 export async function planAskedResume(
   taskId: string,

@@ -4,8 +4,8 @@ import { isListName } from '../../core/list/list-names.ts';
 import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
 /**
- * Returns why a single word is probably not meant as the prompt, with the command that was probably meant; null if it
- * may be the prompt. Without this check, an agent would work on that one word.
+ * Returns why a single word is probably not meant as the prompt (an open task or a file has this name), with the
+ * command that was probably meant; null otherwise. Without this check, an agent would work on that one word.
  */
 export function whyNoPrompt(
   word: string | null,

@@ -32,7 +32,7 @@ import { planAskedResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
-/** Everything that a pass over the files of the vault needs, validated. */
+/** What `ralph rescue` or `ralph watch` needs to go through the task files of a vault (a "pass"), checked. */
 export interface VaultRun {
   readonly ports: VaultPorts & { readonly close: () => void };
   readonly settings: VaultSettings;
@@ -41,7 +41,7 @@ export interface VaultRun {
 }
 
 /**
- * Checks the settings before the first file, and creates the ports of a pass over the vault. A line about a file is
+ * Checks the settings before the first file, and creates what a pass over the vault works with. A line about a file is
  * printed again only if it has changed. Rejects with a `UsageError`.
  */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
@@ -90,7 +90,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
 interface Base {
   readonly read: ReadVaultFlags;
   readonly startDir: string;
-  /** Notices already printed, so they are not repeated for each task. */
+  /** Sentences already printed, which are not printed again for the next task. */
   readonly said: Set<string>;
 }
 
@@ -104,7 +104,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     if (planned === null) throw new Error(`${request.taskId} is already completed`);
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
-    // If the end was not announced, this run only announces it. The next pass decides about the file.
+    // If the task ended without an announcement, this run only announces that. The next pass decides about the file.
     const resume = { ...run.resume, announcesOnly: isUntold };
     return { ...run, resume, view, announcements: [] };
   }
@@ -129,7 +129,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/** Prints only new sentences: during `ralph watch`, a person may edit and trust the configuration. */
+/** Prints only new sentences about the configuration, which a person may edit and trust during `ralph watch`. */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -201,7 +201,7 @@ function offInPass(): Partial<Settings> {
   return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
-/** Returns settings that turn off all conditions but the promise: only that, or a moved file, completes a rescue. */
+/** Returns settings with no condition but the promise: stating that, or moving the file, completes a rescued task. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));

@@ -22,7 +22,7 @@ import {
   startLine,
 } from '../../report/notices.ts';
 
-/** Returns sentences that a person should read before the first iteration. */
+/** Returns the sentences that are printed before the first iteration: what was started, and warnings. */
 export function announcements(plan: RunPlan): readonly string[] {
   const { policy } = plan;
   const start = startLine(plan.taskId, {
@@ -101,7 +101,7 @@ function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
 /** Programs that start commands which a file of the work folder names. */
 const RUNNERS = ['npm', 'npx', 'pnpm', 'yarn', 'bun', 'make', 'just'];
 
-/** Whether a command of the user starts files of the work folder, as far as its words show. */
+/** Whether a command of the user's settings starts files of the work folder, as far as its words show. */
 function startsFilesOf({ cwd }: RunPlan, command: string): boolean {
   const { programs, files } = runOf(command);
   return (
@@ -125,8 +125,8 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
 }
 
 /**
- * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. A prompt that only
- * ends with the promise, as most do, would at worst lead to that question.
+ * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. A promise at the end
+ * of a line of other words, as in most prompts, does not count: it would lead to that question at worst.
  */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const verdict = judgePromise(text, promise, match, []);

@@ -60,7 +60,7 @@ interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
 }
 
 /**
- * Plans the resume of a task. Resolves to null if the task is not open. Rejects with `UsageError`,
+ * Plans the resume of a task. Resolves to null if no open task has this id. Rejects with `UsageError`,
  * `UntrustedTaskError`, `BeyondPassError`, `StateTooNewError` or `StateCorruptedError`.
  */
 export async function planResume(request: ResumeRequest): Promise<PlannedResume | null> {

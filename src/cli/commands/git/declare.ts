@@ -5,7 +5,7 @@ import type { Does } from '../../flags/actions.ts';
 import { placed, repeated } from '../../flags/shared-flags.ts';
 import type { FolderOptions } from '../../tasks/named-folders.ts';
 
-/** Returns a function that runs a command on a task, and tells the user if only a fleet has the task. */
+/** Wraps a command on a task: if only a fleet (a database of tasks) has the task, the user is told so. */
 function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
   command: string,
   run: (...words: Words) => Promise<number>,

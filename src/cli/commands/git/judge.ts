@@ -22,7 +22,7 @@ export interface JudgeOptions
   readonly json?: boolean;
 }
 
-/** `ralph judge ID`: lets an agent judge the final tree of a completed task, and changes nothing. */
+/** `ralph judge ID`: lets an agent judge the final files of a completed task, and changes nothing. */
 export async function judge(word: string, options: JudgeOptions): Promise<number> {
   const place = foldersOf(options);
   const taskId = shownTask(word, place);

@@ -46,7 +46,7 @@ export interface LandOptions extends FolderOptions {
   readonly yes?: boolean;
 }
 
-/** `ralph land ID`: brings the work of a task into a branch, after its checks have passed there. */
+/** `ralph land ID`: brings the work of a task into a branch, if the task's checks pass on the merged files. */
 export async function landCommand(word: string, options: LandOptions): Promise<number> {
   const form = formOf(options);
   const place = foldersOf(options);
@@ -100,7 +100,7 @@ function formOf({ merge = false, patch }: LandOptions): LandingForm {
   return { kind: 'patch', file };
 }
 
-/** Throws an `UntrustedTaskError` for a task whose commands somebody else may have written. */
+/** Throws an `UntrustedTaskError` unless seals show that this user's ralph wrote the task and its commands here. */
 function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): void {
   const seal = sealAt(place);
   const [changed] = isOwn ? foreignFiles(paths.folder, state, seal) : [];
@@ -116,7 +116,7 @@ function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): 
 
 /** Whether a task may land; asks a person if it is not completed. Throws a `UsageError` if nobody can be asked. */
 function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions): boolean {
-  // A live task is refused later, by its claim.
+  // A live task is refused later, when its process is found to hold the task.
   if (standing === 'completed' || standing === 'live' || yes === true) return true;
   const ask = personAt(process.env);
   if (ask !== null) return ask(`ralph: ${taskId} is not completed (${standing}). Land it? [y/N] `);

@@ -40,21 +40,21 @@ import { say, standardOutlet } from '../../terminal/outlet.ts';
 
 export interface ProofOptions extends FolderOptions {
   readonly again?: boolean;
-  /** The repository that the proof of a file is about. */
+  /** The repository to which the proof in a file belongs. */
   readonly repo?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
 }
 
-/** A proof that a person named. */
+/** A proof, and where its tree and task are. */
 interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 'json' | 'isOwn'> {
   /** `the proof of fix-login`, or `this proof`. */
   readonly what: string;
-  /** A name for the folder of the checkout. */
+  /** The first part of the name of the folder in which the checks are run again. */
   readonly name: string;
   readonly folders: readonly string[];
   readonly gitFolder: string | null;
-  /** Null for a proof from elsewhere. */
+  /** Null for a proof in a file, whose task may be unknown here. */
   readonly task: FoundTask | null;
 }
 
@@ -151,7 +151,7 @@ async function repeat(
   const commands = checksOfProof(facts).map(({ command }) => command);
   if (commands.length === 0) throw new CommandError(`${what} names no check that could run again.`);
   const placed = { facts, folders, env: process.env };
-  // This comes before the question, so that nobody is asked about something impossible.
+  // The tree is looked for before the question, so that nobody is asked about checks that cannot run.
   await findProvenTree(placed);
   if (!named.isOwn && !(await mayRun(facts, commands, isAgreed))) {
     say('nothing was run');
@@ -185,8 +185,8 @@ async function repeat(
 }
 
 /**
- * Shows what a proof from elsewhere would run, and asks. Throws a `UsageError` if nobody can be asked, and a
- * `CommandError` if a command has invisible characters, so that a person could not see what would run.
+ * Shows the commands of a proof that this user did not write, and asks whether to run them. Throws a `UsageError` if
+ * nobody can be asked, and a `CommandError` if invisible characters could hide what would run.
  */
 async function mayRun(
   facts: ProofFacts,

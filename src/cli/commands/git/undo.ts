@@ -17,7 +17,7 @@ export interface UndoOptions extends FolderOptions {
   readonly redo?: boolean;
   readonly force?: boolean;
   readonly hard?: boolean;
-  /** Answers yes to the question whether to change the files. */
+  /** Whether to change the files without asking. */
   readonly yes?: boolean;
 }
 

@@ -4,8 +4,9 @@ import { openTaskIds } from '../../../effects/state/task-folder.ts';
 import { foldersOf } from '../../tasks/named-folders.ts';
 
 /**
- * `ralph __complete-ids WORDS`: returns the ids of the open tasks, one per line. WORDS are an unfinished
- * command line, which may name the folder. Never fails, since nobody would see the error.
+ * `ralph __complete-ids WORDS`: returns the ids of open tasks (not in the history), one per line. WORDS are an
+ * unfinished command line, whose `--vault` and `--state-dir` say where to look. Never fails, since nobody would see the
+ * error.
  */
 export function completeIds(words: readonly string[]): string {
   const vault = flagIn(words, '--vault');
@@ -29,7 +30,7 @@ function flagIn(words: readonly string[], flag: string): string | undefined {
   return value === undefined ? undefined : asShellReads(value);
 }
 
-/** Removes quotes and expands `~`, because shells pass the words as they were typed. */
+/** Removes quotes and expands `~`, because the shell passes words to a completion as they were typed. */
 function asShellReads(word: string): string {
   const bare = word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/gs, '$1');
   return bare === '~' || bare.startsWith('~/') ? path.join(homedir(), bare.slice(1)) : bare;

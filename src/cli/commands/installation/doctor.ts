@@ -75,7 +75,7 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** Checks everything on which a run depends, in the order in which it is shown. */
+/** Checks everything on which a run depends. Returns the findings in the order in which they are shown. */
 async function examine(
   options: DoctorOptions,
   env: NodeJS.ProcessEnv,
@@ -142,7 +142,7 @@ async function examine(
   ];
 }
 
-/** Whether a configuration that nobody has trusted says which program is the agent, and no flag or variable does. */
+/** Whether an untrusted configuration says which program is the agent, and neither a flag nor a variable does. */
 function choosesAgent(collected: CollectedSettings): boolean {
   const { untrusted, sources } = collected;
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
@@ -155,7 +155,7 @@ function choosesAgent(collected: CollectedSettings): boolean {
   );
 }
 
-/** Returns the plan of a run with these settings (and any prompt), or the problems that every such run has. */
+/** Plans a run with these settings and any prompt. Returns the plan, or the problems that every such run has. */
 function plannedRun(
   collected: CollectedSettings,
   startDir: string,
@@ -199,7 +199,7 @@ function examineStates(stateDir: string): readonly DoctorFinding[] {
     const troubled = listTasks(stateDir, 0).open.flatMap(
       ({ name, stateFile, found }): readonly TroubledTask[] => {
         if (found.kind !== 'task') return [{ taskId: name, stateFile, how: found.kind }];
-        // A task of the library has no driver (a process that runs its loop), so it cannot be interrupted.
+        // A task kept by a program that uses ralph as a library has no process of its own, so it cannot be interrupted.
         const isCut =
           found.state.kept_by === undefined && shownState(found.state, here) === 'interrupted';
         return isCut ? [{ taskId: name, stateFile, how: 'interrupted' }] : [];

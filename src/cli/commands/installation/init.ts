@@ -22,7 +22,7 @@ export interface InitOptions {
   readonly agent?: string;
 }
 
-/** `ralph init`: creates the vault's folders and a configuration; in a project only the latter. Overwrites nothing. */
+/** `ralph init`: creates a vault's folders and a configuration, or for a project only that. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const agents = options.agent === undefined ? null : agentsNamed(options.agent);
@@ -42,7 +42,7 @@ export function init(options: InitOptions): number {
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
 }
 
-/** Creates only a configuration, as a project needs no more: the folders of a vault are made when they are used. */
+/** Creates only a configuration: a project needs no folders for task files, and others are made when they are used. */
 function initProject(folder: string, tests: string, agents: readonly AgentName[] | null): number {
   const made = writeNewConfig(folder, projectTemplate(tests, agents));
   const line = { ...made, path: shown(made, startFolder()) };

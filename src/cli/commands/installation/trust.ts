@@ -68,7 +68,9 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Returns the settings that need trust. Throws a `UsageError` for an invalid file: correcting it ends the trust. */
+/**
+ * Returns the settings that need trust. Throws a `UsageError` for an invalid file: its correction would end the trust.
+ */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

@@ -7,7 +7,7 @@ import { openList, shownList } from '../../run/open-list.ts';
 import { runList } from '../../run/work-run.ts';
 import { jsonText, standardOutlet } from '../../terminal/outlet.ts';
 
-/** `ralph work LIST`: works through the items of a list, and ticks those that are done. */
+/** `ralph work LIST`: runs a task for each item of a list, and ticks the items that are done. */
 export async function workCommand(
   argv: readonly string[],
   help: () => Promise<number>,
