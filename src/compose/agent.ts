@@ -29,7 +29,7 @@ import { leftoverLine } from '../report/notices.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
 import type { ClaimedRun } from './held-run.ts';
 
-/** Creates the `AgentKind` of each agent, by the agent's name. */
+/** For each agent, by its name: the function that makes its `AgentKind` (how it is started and read). */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {
   claude: claudeAgent,
   codex: codexAgent,
@@ -54,8 +54,8 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
 }
 
 /**
- * Whether only this agent's own reader can read its log. `claude` writes more than its own reader keeps, and the output
- * of a command is already text.
+ * Whether an agent's log needs the reader for that agent. `claude` writes more than its own reader shows, and the
+ * output of a command is already text, so the common reader is used for both.
  */
 function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
@@ -67,8 +67,8 @@ function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
 }
 
 /**
- * Returns the reader for a log to which several agents have written. `partsOf` returns the parts known so far; the text
- * before the first part is from `first`.
+ * Returns the reader for a log to which several agents have written. `partsOf` says where each agent's part begins, as
+ * far as that is known; the text before the first part is from `first`.
  */
 export function readableParts(
   partsOf: () => readonly LogPart[],
@@ -120,7 +120,7 @@ export function locateAgent(
   return { argv: [found.file, ...found.args], missing: null };
 }
 
-/** Returns the programs of a run's agents, as far as they are found. */
+/** Returns the paths of the programs of a run's agents; leaves out programs that are missing. */
 export function agentPrograms(plan: RunPlan): readonly string[] {
   return plan.policy.agents.flatMap((name) => {
     const { argv, missing } = locateAgent(name, plan);
@@ -128,7 +128,7 @@ export function agentPrograms(plan: RunPlan): readonly string[] {
   });
 }
 
-/** Returns the facts that ralph can find about an agent without starting it. */
+/** Returns what `ralph doctor` can find out about an agent without starting it. */
 export function examineAgent(
   name: AgentName,
   options: AgentsOptions,

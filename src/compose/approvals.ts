@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 
-/** Creates the port that asks people for approvals through files in the plan's vault. */
+/** Returns the functions with which the loop asks people for approvals, through files in the plan's vault. */
 export function approvalDesk(
   plan: RunPlan,
   paths: TaskPaths,

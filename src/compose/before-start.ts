@@ -17,9 +17,9 @@ import { gitNotUsable, planHasNoBox, planNotReadable, planNotThere } from '../re
 import { agentPrograms } from './agent.ts';
 
 /*
- * Whatever a run cannot do here is reported before its first iteration. `ralph run`, `resume`, `watch`, `rescue` and
- * `--dry-run` ask the same questions, so they give the same answers: a refusal ends the command with exit code 2 before
- * anything is started or written; a notice is one line, and the run starts.
+ * Whatever would keep a run from working is found before its first iteration. `ralph run`, `resume`, `watch`, `rescue`
+ * and `--dry-run` ask the same questions, so they give the same answers: a refusal ends the command with exit code 2
+ * before anything is started or written; a notice is one line, and the run starts.
  */
 
 /** A run that has not started anything. */
@@ -27,9 +27,9 @@ export interface ComingRun {
   readonly plan: RunPlan;
   /** Whether the task begins with this run. */
   readonly isNew: boolean;
-  /** The notices that were already shown. They are not returned again; those that are returned are added here. */
+  /** The notices that were already shown and are not returned again. Each notice that is returned is added here. */
   readonly said?: Set<string>;
-  /** Aborts on a request to stop. */
+  /** Aborts when the user asks ralph to stop. */
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export interface Outlook {
   /** Why the run cannot start; each message is a sentence. */
   readonly refusals: readonly (UsageError | SandboxError)[];
   readonly notices: readonly string[];
-  /** The repository in which the task is started; null if no question needed it. */
+  /** The repository in which the task is started; null if no question has looked for it. */
   readonly opened: Opened<Places> | null;
 }
 
@@ -49,7 +49,7 @@ interface Asked extends ComingRun {
   readonly repository: () => Promise<Opened<Places> | null>;
 }
 
-/** All questions about a run. A new question is a function and a line here. */
+/** All questions about a run. Each is a function that returns the refusals and notices of one kind. */
 const QUESTIONS: readonly ((run: Asked) => Promise<readonly Answer[]>)[] = [
   sandbox,
   author,
@@ -85,7 +85,7 @@ export async function requireOutlook(run: ComingRun): Promise<readonly string[]>
   return (await requireStart(run)).notices;
 }
 
-/** Returns the notices about a run that can start, and its repository. Rejects as `requireOutlook` does. */
+/** Returns the new notices about a run and its repository. Rejects as `requireOutlook` does if the run cannot start. */
 export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refusals'>> {
   const { refusals, notices, opened } = await lookAhead(run);
   const ofSandbox = refusals.find((each) => each instanceof SandboxError);
@@ -120,7 +120,7 @@ export function knowsAuthor(cwd: string, env: NodeJS.ProcessEnv): Promise<boolea
 
 const QUESTION_MS = 60_000;
 
-/** Refuses a plan that a new work tree would lack. With `--setup`, which may create it, this is asked later. */
+/** Refuses a plan file that a new work tree would lack. With `--setup`, which may create it, this is checked later. */
 async function planInNewTree({ plan, isNew }: Asked): Promise<readonly Answer[]> {
   const why = isNew && plan.settings.setup === null ? await planLeftBehind(plan) : null;
   return why === null ? [] : [new UsageError([why])];
@@ -132,7 +132,7 @@ async function temporaryFolder({ plan, repository }: Asked): Promise<readonly An
   return [new UsageError([why])];
 }
 
-/** Returns why no checkout can be made in the temporary folder, or null. The checks of a claim may need one. */
+/** Returns why no checkout, which checks of finished work may need, can be made in the temporary folder; or null. */
 export function temporaryFolderProblem({ settings, policy }: RunPlan): string | null {
   const mayCheckOut = settings.proof !== 'tell' || settings.verifyClean;
   const isNeeded = mayCheckOut && commandsToCheck(policy).length > 0;
@@ -145,14 +145,14 @@ export function temporaryFolderProblem({ settings, policy }: RunPlan): string | 
   return `${named} expects the absolute path of a folder that can be written, since a claim may be checked in a checkout of its own; found ${folder}${why}.`;
 }
 
-/** Warns if git does not work here. A task that needs its own work tree is refused elsewhere. */
+/** Warns if git cannot open the repository. If the task needs its own work tree, `openTaskTree` refuses instead. */
 async function gitWorks({ plan, repository }: Asked): Promise<readonly Answer[]> {
   if (plan.workTree !== null || plan.settings.snapshots === false) return [];
   const opened = await repository();
   return opened?.kind === 'none' ? [{ notice: gitNotUsable(opened.why) }] : [];
 }
 
-/** Warns about a plan that is missing or has no boxes. It is no refusal, because the agent may write the plan. */
+/** Warns about a plan file that is missing, unreadable or without boxes; the agent may still write it. */
 async function planHasBoxes({ plan }: Asked): Promise<readonly Answer[]> {
   const { workTree, policy, sources, settings } = plan;
   const { planFile: name, planSection: planSections } = policy;

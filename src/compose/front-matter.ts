@@ -37,7 +37,7 @@ export function readFrontMatter(text: string, file: string): FrontMatter {
   };
 }
 
-/** Whether a value clearly means no. In doubt ralph asks a person: a needless request does no harm. */
+/** Whether a value clearly means no. In doubt ralph asks for an approval: a needless request does no harm. */
 function isNo(value: unknown): boolean {
   return value === null || /^(?:false|no|off|n|0|never|none|)$/i.test(String(value).trim());
 }

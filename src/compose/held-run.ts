@@ -25,15 +25,15 @@ export interface RunOptions {
   readonly announcements?: readonly string[];
   /** The notices that this process has already shown, if it runs several tasks. */
   readonly said?: Set<string>;
-  /** Called with the task's end before it is recorded as announced, so that it is called again after a crash. */
+  /** Called with the task's end before that counts as announced. So after a crash it is called again. */
   readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */
   readonly resume?: Resume;
   /** Requests to stop the run. Default: SIGINT, SIGTERM and SIGHUP. */
   readonly stops?: SignalWatch;
-  /** Aborts, with the error as its reason, if ralph's own code throws where nothing catches it. */
+  /** Aborts, with the error as its reason, on an error in ralph's own code that nothing catches. */
   readonly bugs?: AbortSignal;
-  /** Whether a person watches at a terminal. If so, ralph by default keeps the machine awake if it can. */
+  /** Whether a person watches at a terminal. If so, ralph keeps the machine awake unless told otherwise. */
   readonly isAttended?: boolean;
   /** The work trees that this process has locked, if it runs several tasks; absent: the run locks its own. */
   readonly workTrees?: WorkTreeHolds;
@@ -45,20 +45,20 @@ export interface RunOptions {
 
 /** What a worker of a fleet adds to its run of a task (a leg). */
 export interface FleetLeg {
-  /** How long the agent may run without a sign of life from the worker. */
+  /** How long the agent may run on after the worker's last sign of life. */
   readonly lease: Lease;
   /** Asks people for approval through the database of the fleet instead of files. */
   readonly approvals: ApprovalDesk;
   /** Where notes for a person are written instead of the vault, and the command that resumes the task. */
   readonly notes: { readonly folder: string; readonly again: string };
-  /** Called once, before the loop begins. */
+  /** Called once, before the loop begins, with the keeper of the task's snapshots. */
   opened(keeper: TreeKeeper | null): void;
   /**
    * Called after each saved step, before its events are published and the next step is started. Rejects with a
    * `RunDropped` to leave the task as it was saved.
    */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
-  /** Aborts, with a `RunDropped` as its reason, when the claim is lost. */
+  /** Aborts, with a `RunDropped` as its reason, when the worker no longer has the task. */
   readonly dropped: AbortSignal;
 }
 
@@ -66,11 +66,11 @@ export interface FleetLeg {
 export interface Resume {
   /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /** Absolute path of the agent's folder before; if the task had its own tree, one of the tree where it was started. */
+  /** Absolute path of the agent's folder before this resume, in the work tree where the task was started. */
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
-  /** Whether only to announce how the task ended, because its process died before it could. */
+  /** Whether the task has already ended and this run only announces that, because the earlier process died before. */
   readonly announcesOnly: boolean;
 }
 
@@ -91,7 +91,7 @@ export interface TaskTree {
    * `WorkTreeTakenError`.
    */
   ready(task: TaskState): Promise<ReadyTree>;
-  /** Removes what `ready` created, for a task that does not start after all. Never rejects. */
+  /** Removes what `ready` created, if the task does not start after all. Never rejects. */
   discard(): Promise<void>;
   /** Runs the task, then removes its own work tree if nothing would be lost, and releases the lock. */
   whileHeld(run: () => Promise<RunEnd>): Promise<RunEnd>;
@@ -109,6 +109,6 @@ export interface ClaimedRun extends RunOptions {
   readonly tree: TaskTree;
   readonly sandbox: RunSandbox;
   readonly gitLimits: GitLimits;
-  /** The repository of the folder in which the task is started; null if nothing has looked for it yet. */
+  /** The repository of the folder in which the task is started; null if it was not looked for, or cannot be opened. */
   readonly found: Places | null;
 }

@@ -7,11 +7,12 @@ import type { ClaimedRun } from './held-run.ts';
 import type { ExaminedTask } from './proof/examined-task.ts';
 import type { Start } from './start.ts';
 
-/*
- * Ports that many runs never use. Their code is loaded when it is first needed.
- */
+/* Ports (links of the loop to the outside world) that many runs never use. Their code is loaded when first needed. */
 
-/** Returns the port that examines claims. Its code is loaded with the first claim whose checks passed. */
+/**
+ * Returns the port that examines an agent's claim to be done. Loads its code with the first claim that passes the
+ * checks.
+ */
 export function examinerOf(
   run: ClaimedRun,
   { tree: { keeper }, deciders, state }: Start,

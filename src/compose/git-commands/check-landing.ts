@@ -16,7 +16,7 @@ import { confinedTo } from '../sandbox/confined-to.ts';
 import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
-/** What the checks of a landing run with. */
+/** What checks need that run when a task's work lands on a branch. */
 export interface CheckWorld {
   readonly sandbox: LaterSandbox;
   /** The value of `RALPH_RUN_ID` in the environment of the checks. */
@@ -31,7 +31,9 @@ interface CheckTools extends CheckWorld {
   readonly stops: SignalWatch;
 }
 
-/** Carries out `--copy`, `--setup` and all checks as the task had them; resolves to null if all checks pass. */
+/**
+ * Carries out the task's `--copy`, `--setup` and checks in the merged work tree; resolves to null if all checks pass.
+ */
 export async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,
@@ -62,7 +64,7 @@ export async function checkIn(
     const result = await runShellCommand(setup, '', options());
     if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
-  // A check that failed at the start may fail here, too, if the task was completed nevertheless.
+  // A check that failed at the task's start may fail here, too, if the task was completed in spite of that.
   const known = provenFailures(folder, seal, state);
   const results: CheckResult[] = [];
   for (const check of checks) {

@@ -13,8 +13,8 @@ import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Counts the lines that each iteration of a task changed, from its snapshots; `folder` is the task's folder. Starts git
- * twice. Call it only for a task that this user's ralph wrote: a state may name any repository.
+ * Counts the lines that each iteration of a task changed, from its snapshots; `folder` is the task's folder. Call it
+ * only for a task that this user's ralph wrote: a state may name any repository.
  */
 export async function linesByIteration(
   task: TaskState,
@@ -32,7 +32,7 @@ export async function linesByIteration(
   return {};
 }
 
-/** Counts the lines with one git; returns null if its repository has none of the snapshots. */
+/** Counts the lines with the git of one folder; returns null if its repository has none of the snapshots. */
 async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIteration | null> {
   const timeline = await listSnapshots(git, ids);
   if (timeline.snapshots.length === 0) return null;
@@ -52,13 +52,13 @@ async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIte
   return found;
 }
 
-/** Returns null if git failed, so that a missing folder or a hanging git hides only these numbers. */
+/** Returns null for an error of git, so that a missing folder or a hanging git hides only the line counts. */
 function nullWhereGitFails(error: unknown): null {
   if (error instanceof GitError) return null;
   throw error;
 }
 
-/** Returns folders of the task's repository, several because the task's own work tree may be gone. */
+/** Returns folders that may lie in the task's repository: the task's own work tree may be gone. */
 function placesOf({ git }: TaskState, folder: string): readonly string[] {
   const stored = readStoredRun(folder);
   return [

@@ -28,7 +28,7 @@ import { type NamedTask, openTaskSnapshots } from './task-snapshots.ts';
 
 /** A completed task to judge. */
 export interface TaskToJudge extends NamedTask {
-  /** The judge's settings that the command names; all others are those of the task. */
+  /** The settings for the judge that the command line gives; all others are those of the task. */
   readonly given: Layer;
   /** The proof of the task; null if it has none. */
   readonly proof: ProofFacts | null;
@@ -36,13 +36,13 @@ export interface TaskToJudge extends NamedTask {
   /** The folder in which ralph was started. */
   readonly startDir: string;
   readonly warn: (sentence: string) => void;
-  /** Called once if this has to wait for another process that uses checkouts of this repository. */
+  /** Called once, with its pid if known, if another process uses checkouts of this repository and must end first. */
   readonly onWait: (pid: number | null) => void;
 }
 
 /**
- * Lets a judge look at the final tree of a task, and changes nothing. Rejects with a `UsageError` if the settings are
- * wrong or the judge's program is missing, and with a `CommandError` if the tree is missing.
+ * Lets a judge (an agent) look at the final files of a task, and changes nothing. Rejects with a `UsageError` if the
+ * settings are wrong or the judge's program is missing, and with a `CommandError` if the tree of files is missing.
  */
 export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   const { state, paths, warn } = task;
@@ -84,7 +84,7 @@ export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   }
 }
 
-/** Returns what the judge has to know of the task. Settings of this command replace those of the task. */
+/** Returns what the judge has to know of the task. Settings on this command line replace those of the task. */
 async function planToJudge({ state, paths, given, env, startDir }: TaskToJudge) {
   const stored = requireStoredRun(paths.folder, state);
   const resolved = resolveSettings([given]);

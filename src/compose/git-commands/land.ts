@@ -39,8 +39,8 @@ export interface TaskLanding extends Landing {
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
 /**
- * Lands a task. Rejects with `UsageError`, with `TaskAlreadyActiveError` if a live process drives the task, or with
- * `SandboxError` if its checks cannot run in the sandbox. Every other failure is in the result.
+ * Lands a task: brings its work to a branch. Rejects with `UsageError`, with `TaskAlreadyActiveError` if a live process
+ * runs the task, or with `SandboxError` if its checks cannot run in the sandbox. Every other failure is in the result.
  */
 export async function landTask(task: TaskToLand): Promise<TaskLanding> {
   const stops = watchSignals();
@@ -150,7 +150,7 @@ async function landClaimed(
   const isWhole = landing.end.kind !== 'refused' && landing.stays.size === 0;
   if (task.removesTree && tree !== null && isWhole && !settings.keepBackground) {
     const now = await find();
-    // The tree is removed only if nothing was written into it since the landing: that would be lost.
+    // The task's work tree is removed only if nothing was written into it since the landing: that would be lost.
     const isLanded = !('kind' in now) && now.tip === work.tip && now.kept === work.kept;
     const place = { repository, git, path: tree.path };
     if (isLanded && (await unsavedWork(place, branch, { isLanded })) === null) {
@@ -162,7 +162,7 @@ async function landClaimed(
   return landing;
 }
 
-/** Returns the path, within the repository, of the file whose changes do not land; null if there is none. */
+/** Returns the path of the file `apart`, whose changes do not land, within the repository; null if it is not in it. */
 function apartIn({ apart, state }: TaskToLand): string | null {
   const origin = state.git.work_tree?.origin;
   if (apart === null || origin === undefined) return null;

@@ -9,7 +9,7 @@ import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
 import { startFolderOf, type TaskToLand } from './task-to-land.ts';
 
-/** The branch of a task and the branch onto which it lands. */
+/** The branch of a task, and the branch to which its work is brought ("lands"). */
 export interface LandPlace {
   readonly repository: Repository;
   /** The task's branch. */
@@ -64,7 +64,7 @@ async function firstRepository(folders: readonly string[], git: Git): Promise<Re
 
 /**
  * Returns the branch that `--commit` made for a task without its own work tree; null if there is none. An earlier task
- * of the same id may have left a branch, too: the right one has commits since this task began.
+ * of the same id may have left a branch, too, so the returned one has commits since this task began.
  */
 async function ownBranch(
   { task_id, git_base, started_at }: TaskState,

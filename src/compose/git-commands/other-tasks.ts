@@ -8,8 +8,8 @@ import type { NamedTask } from './task-snapshots.ts';
 const ENDED_AT_MOST = 50;
 
 /**
- * Returns the ids of the vault's other tasks that have worked in a work tree since an instant. ralph cannot tell their
- * changes from those of this task. Never throws.
+ * Returns the ids of the vault's other tasks that have worked in a work tree since an instant. In snapshots, their
+ * changes cannot be told from those of this task. Never throws.
  */
 export function otherTasksInTree(
   { state, paths }: NamedTask,

@@ -66,7 +66,7 @@ export interface PlacedProof {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Returns the folder of a task's snapshots; null if it has none. */
+/** Returns ralph's own git folder of a task; null if it has none, or if it is a link to elsewhere. */
 export function gitFolderOf({ folder, stateDir }: TaskPaths): string | null {
   const own = path.join(folder, 'git');
   return existsSync(own) && !leadsOut(own, stateDir) ? own : null;
@@ -81,8 +81,8 @@ export function foldersOfTask({ git }: TaskState, folder: string): readonly stri
 }
 
 /**
- * Finds the tree of a proof in the repository and returns it: the tree that was judged, or the one that git committed
- * in its place. Rejects with a `CommandError` if the repository has neither.
+ * Finds the files that a proof is about in the repository, and returns the id of their tree: the tree that was checked,
+ * or the one that git committed in its place. Rejects with a `CommandError` if the repository has neither.
  */
 export async function findProvenTree(proof: PlacedProof): Promise<string> {
   const git = gitWith(proof.env);
@@ -106,22 +106,22 @@ export type Repeated = {
 export interface ProofToRepeat extends PlacedProof {
   /** A name for the checkout: the id of the task, or of the tree. */
   readonly name: string;
-  /** The folder of the task's snapshots, needed for files with git filters; null for a proof from elsewhere. */
+  /** Ralph's own git folder of the task, needed for files with git filters; null for a proof from elsewhere. */
   readonly gitFolder: string | null;
-  /** This folder and `stateDir` contain ralph's own files, which are not copied. */
+  /** The vault; like `stateDir`, it contains ralph's own files, which are not copied into the checkout. */
   readonly vault: string;
   readonly stateDir: string;
   /** The task that the proof is about, for the rules of its sandbox; null for a proof from elsewhere. */
   readonly task: Pick<LaterChecks, 'state' | 'stored' | 'keyFile'> | null;
   readonly warn: (sentence: string) => void;
-  /** Called once if this has to wait for a landing or for another run of a proof's checks. */
+  /** Called once, with its pid if known, if a landing or another check of a proof is under way and must end first. */
   readonly onWait: (pid: number | null) => void;
 }
 
 /**
  * Runs the checks of a proof once more, on its tree in a clean checkout. The caller has made sure that a person allows
- * the commands of the proof. Rejects with a `CommandError` if they cannot run, and with a `SandboxError` if the checks
- * of the task cannot run in the sandbox.
+ * the commands of the proof. Rejects with a `CommandError` if the checks cannot run, and with a `SandboxError` if the
+ * task's sandbox is not available.
  */
 export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
   const { task, vault, stateDir, env, warn } = proof;
@@ -222,8 +222,8 @@ async function runIn(
 }
 
 /**
- * Returns digests of the files that decide the checks. For a tree that git has committed, returns the proof's own
- * digests, so that nothing is compared: its files may have other bytes.
+ * Returns digests of the files that decide the results of the checks. If the tree is not the checked one but as git has
+ * committed it, its files may have other bytes. Then returns the proof's digests, so that none differs.
  */
 async function decidersIn(
   git: PrivateGit,

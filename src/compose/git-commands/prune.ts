@@ -19,8 +19,8 @@ interface PruneRequest extends SealedPlace {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Removes tasks that ended before `beforeMs` from the history, with their snapshots, and also old files that were set
- * aside as corrupt. A task whose snapshots cannot be removed stays.
+ * Removes tasks that ended before `beforeMs` from the history, with their snapshots, and also old corrupt state files,
+ * which were renamed. A task whose snapshots cannot be removed stays.
  */
 export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned[]> {
   const { stateDir, beforeMs, dryRun, env } = request;
@@ -47,7 +47,9 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
 }
 
-/** Returns the snapshot refs of all other tasks. They stay, even if a copied state among `names` has them, too. */
+/**
+ * Returns the snapshot refs of all tasks but `names`. They stay, even if a copied state among `names` has them, too.
+ */
 function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet<string> {
   const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
   const staying = [...open, ...ended.filter(({ name }) => !names.has(name))];

@@ -14,9 +14,9 @@ import { IN_PROGRESS } from '../../effects/vault/vault-folders.ts';
 import { holdTask } from '../open-task.ts';
 
 /**
- * Turns a completed task into a stopped one, so that `ralph resume` can continue it. If ralph is killed meanwhile, the
- * task is still completed, and the same call finishes the work. Resolves to null, or to half a sentence that says why
- * the task cannot be reopened. Rejects with `TaskAlreadyActiveError`, or with the system's error.
+ * Turns a completed task into a stopped one, so that `ralph resume` can continue it. If ralph is killed before the end,
+ * the task is still completed, and another call finishes. Resolves to null, or to half a sentence that says why the
+ * task cannot be reopened. Rejects with `TaskAlreadyActiveError`, or with the system's error.
  */
 export async function reopenTask(
   paths: TaskPaths,
@@ -28,7 +28,7 @@ export async function reopenTask(
     const why = await returnTaskFile(task, vault);
     if (why !== null) return why;
     const moved = inHistory(paths, task.task_id);
-    // This is also the order in which a task whose end was not announced is moved back.
+    // First the state file, then the folder: `restoreUnannounced` moves a task back in the same order.
     for (const part of ['stateFile', 'folder'] as const) {
       if (!existsSync(paths[part])) renameSync(moved[part], paths[part]);
     }
@@ -47,7 +47,7 @@ export async function reopenTask(
   }
 }
 
-/** Moves the task's file from the done folder back to `In_Progress`: there it would complete the task at once. */
+/** Moves the task's file back to `In_Progress`, because in the done folder it would complete the task at once. */
 async function returnTaskFile(task: TaskState, vault: string): Promise<string | null> {
   if (task.task_file === null || existsSync(path.resolve(vault, task.task_file))) return null;
   const name = path.basename(task.task_file);

@@ -18,7 +18,7 @@ export type ShownIterations = { readonly first: number; readonly last: number } 
 export interface ChangedFile {
   readonly path: string;
   readonly status: 'added' | 'deleted' | 'modified' | 'type-changed';
-  /** Null for a binary file. So is `removed`. */
+  /** The number of lines; like `removed`, null for a binary file. */
   readonly added: number | null;
   readonly removed: number | null;
 }
@@ -43,7 +43,7 @@ export async function filesOfIterations(
 }
 
 function kindOf(from: string, to: string): ChangedFile['status'] {
-  // The first three digits of the mode tell a file, a link and a repository apart.
+  // The first three digits of git's mode say whether it is a file, a link or a repository.
   return from.slice(0, 3) === to.slice(0, 3) ? 'modified' : 'type-changed';
 }
 

@@ -5,10 +5,10 @@ import type { HeadMove } from '../../effects/snapshots/move-head.ts';
 import type { BlockedReason } from '../../effects/snapshots/restore/restore-files.ts';
 import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
 
-/** Shown after a path that an undo keeps because git ignored it at that time. */
+/** Shown after a path that an undo does not remove, because git ignored it when the snapshot was taken. */
 export const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
 
-/** Shown after a path that an undo keeps because the sandbox protects it. */
+/** Shown after a path that an undo does not change, because the sandbox protects it. */
 export const HELD = ' (the sandbox keeps the agent from writing there)';
 
 /** Returns where an undo moves HEAD and the index, in the form that a person is shown. */

@@ -8,7 +8,7 @@ import type { SnapshotFacts } from '../../report/screens/snapshot-findings.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Finds the facts on which snapshots of a work tree depend; null if git finds no repository there. */
+/** Finds the facts (for `ralph doctor`) on which snapshots of a work tree depend; null if git finds no repository. */
 export async function examineSnapshots(
   cwd: string,
   env: NodeJS.ProcessEnv,

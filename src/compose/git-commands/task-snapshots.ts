@@ -89,7 +89,7 @@ export async function openTaskSnapshots(
   return { taskId, keeper, timeline, newest, iterations: iterationsWithStart(timeline) };
 }
 
-/** Returns the nearest folder that exists: the agent may have deleted its folder, but the work tree is around it. */
+/** Returns the folder, or the nearest one above it that exists: the agent may have deleted its own folder. */
 function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(path.dirname(folder));
 }
@@ -98,7 +98,7 @@ function none(taskId: string, why: string): CommandError {
   return new CommandError(`Task ${taskId} has no snapshots that can be used: ${why}.`);
 }
 
-/** Returns the iterations that changed files and have no snapshot. */
+/** Returns the iterations that changed files and whose snapshots are missing. */
 export function missingIterations(
   { state }: Pick<NamedTask, 'state'>,
   { timeline }: Pick<TaskSnapshots, 'timeline'>,
@@ -111,14 +111,14 @@ export function missingIterations(
     .map(({ number }) => number);
 }
 
-/** Whether the iterations from `first` to `last` are over and changed nothing that a snapshot would contain. */
+/** Whether the iterations from `first` to `last` are over, with no change that a snapshot would contain. */
 export function changedNothing(
   task: Pick<NamedTask, 'state'>,
   snapshots: Pick<TaskSnapshots, 'timeline' | 'iterations'>,
   { first, last }: { readonly first: number; readonly last: number },
 ): boolean {
   const isAmong = (number: number): boolean => number >= first && number <= last;
-  // The state lists only the newest iterations, so only the last one is compared.
+  // The state lists only the newest iterations, so the first ones cannot be looked up in it, but the last one can.
   const isOver = first <= (task.state.iterations.at(-1)?.number ?? 0);
   const known = [...snapshots.iterations, ...missingIterations(task, snapshots)];
   return isOver && !known.some(isAmong) && changesIn(snapshots.timeline, first, last) !== null;

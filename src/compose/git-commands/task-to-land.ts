@@ -5,7 +5,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import type { Seal } from '../../effects/trust/seal.ts';
 
-/** What a landing needs to know about its task and the command. */
+/** What is needed to land a task, which means to bring its work to a branch. */
 export interface TaskToLand {
   readonly state: TaskState;
   readonly stored: StoredRun;
@@ -17,7 +17,7 @@ export interface TaskToLand {
   readonly vault: string;
   /** The key that the user named; null for the default one. */
   readonly keyFile: string | null;
-  /** The branch that the user named, or null. */
+  /** The branch to land on that the user named; null for the usual one. */
   readonly onto: string | null;
   readonly form: LandingForm;
   /** Absolute path of a file whose changes do not land, in the work tree where the task was started; or null. */
@@ -25,7 +25,7 @@ export interface TaskToLand {
   /** Whether to remove the task's work tree once everything in it has landed. */
   readonly removesTree: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Called once if this has to wait for another landing. */
+  /** Called once, with its pid if known, if another landing is under way and must end first. */
   readonly onWait: (pid: number | null) => void;
   readonly warn: (sentence: string) => void;
 }

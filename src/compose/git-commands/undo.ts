@@ -64,11 +64,11 @@ export interface UndoneTask extends NamedTask {
   readonly canBeResumed: boolean;
 }
 
-/** An undo that waits for confirmation. It keeps the task locked until `close`. */
+/** An undo or redo that waits for a person's yes. The task stays locked until `close`. */
 export interface OpenUndo {
   readonly preview: UndoPreview;
   readonly isNothing: boolean;
-  /** Carries out the undo and resolves to the paths that could not be restored. Rejects with a `CommandError`. */
+  /** Carries it out. Resolves to the paths that could not be restored. Rejects with a `CommandError`. */
   carryOut(): Promise<readonly KeptPath[]>;
   close(): void;
 }
@@ -107,7 +107,7 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
   }
 }
 
-/** Returns the paths that the task's sandbox keeps from its agent; none without a sandbox. */
+/** Returns the paths that the agent cannot write in the task's sandbox; none without a sandbox. */
 async function deniedTo(
   { state, paths, vault, place }: UndoneTask,
   { taskId, keeper }: TaskSnapshots,
@@ -135,7 +135,7 @@ async function holdWorkTree(
 ): Promise<Pick<WorkTreeClaim, 'release'>> {
   const { gitDir, root } = keeper.git.repository;
   const user = { taskId, vault, needsAlone: true };
-  // No warning is needed here: if the lock cannot be written, the undo itself reports that it cannot write.
+  // Without a lock there is no warning: if the lock cannot be written, the undo itself reports that it cannot write.
   const request = { gitDir, root, driver, user, isShared: false, warn: () => {} };
   return workTreeHolds()
     .hold(request)
@@ -256,7 +256,7 @@ interface ChosenUndo {
   readonly move: PlannedMove;
 }
 
-/** Prepares the spans one after the other, until one of them has something to do. */
+/** Prepares the undo of each span, one after the other, until one has something to do. */
 async function firstToDo(
   [span, ...others]: readonly UndoSpan[],
   prepare: (span: UndoSpan) => Promise<ChosenUndo>,
@@ -264,13 +264,13 @@ async function firstToDo(
   if (span === undefined) throw new Error('there is nothing to prepare');
   const chosen = await prepare(span);
   const { prepared, move } = chosen;
-  // A redo that keeps files counts as done, so that the next redo continues with the undo before it.
+  // A redo that leaves files as others changed them counts as done, so that the next redo takes the undo before it.
   const passes = span.isRedo && span.begun === null && prepared.plan.kept.length > 0;
   const isNothing = prepared.isNothing && move.kind !== 'move' && !passes;
   return isNothing && others.length > 0 ? firstToDo(others, prepare) : { ...chosen, isNothing };
 }
 
-/** Throws if a merge or the like has begun since: a commit after the undo would drop the merge's other side. */
+/** Throws if a merge or the like has begun since the snapshot: a commit after the undo would lose the merged branch. */
 function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
   const [since] = underWayIn(repository.gitDir).filter((name) => !base.underWay.includes(name));
   if (since === undefined) return;
@@ -279,7 +279,7 @@ function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: stri
   );
 }
 
-/** Returns commits that may have no branch once HEAD has moved: the branch's tip, and the other sides of a merge. */
+/** Returns commits that may be on no branch once HEAD has moved: the branch's tip, and those being merged. */
 function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[] {
   const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
   const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));
@@ -291,7 +291,7 @@ async function leaveHint({ paths, place }: UndoneTask, text: string, at: string)
   await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
 }
 
-/** Turns an error from before any file was changed into a sentence. */
+/** Turns an error that came before any change of files into a sentence that says so. */
 function asNothingDone(error: unknown): unknown {
   const isSystem = error instanceof Error && 'syscall' in error;
   if (!(error instanceof GitError) && !isSystem) return error;

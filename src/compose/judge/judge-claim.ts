@@ -9,7 +9,7 @@ import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 import { type JudgedClaim, judgeTree } from './judging.ts';
 
-/** A task whose claim to be complete is judged. */
+/** A task whose agent says that it is complete (a claim), which a second agent judges. */
 interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly run: {
     readonly plan: RunPlan;
@@ -22,7 +22,7 @@ interface JudgedTask extends Pick<JudgedClaim, 'kindOf' | 'iteration'> {
   readonly sandbox: Sandbox | null;
 }
 
-/** Lets the judge of a run examine the claimed tree, or returns its earlier verdict on this very tree. */
+/** Lets a run's judge examine the files of the claim, or returns its earlier verdict on exactly these files. */
 export async function judgeClaim(task: JudgedTask, told: ToJudge): Promise<JudgeAnswer> {
   const { run, keeper, iteration, kindOf } = task;
   const { plan, paths, stops, warn } = run;

@@ -60,7 +60,7 @@ function object(properties: Readonly<Record<string, unknown>>) {
 
 /**
  * Returns how an agent is started as a judge: with arguments that keep it from writing, and without the settings that
- * give the worker its rights.
+ * give the working agent its rights.
  */
 export function judgeKind(options: JudgeKindOptions): AgentKind {
   const { plan, judge, kindOf, cwd, inSandbox, schemaFile } = options;
@@ -87,7 +87,7 @@ export function judgeKind(options: JudgeKindOptions): AgentKind {
     ],
     ...{ env, cwd, inSandbox },
   });
-  // The worker wrote the files of the checkout, so a program that is named by a path is not looked for there.
+  // The judge starts in a checkout of files by the judged agent, so a program named by a path is not looked for there.
   return kind.program.includes('/')
     ? { ...kind, program: path.resolve(startDir, kind.program) }
     : kind;

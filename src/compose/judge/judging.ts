@@ -70,8 +70,8 @@ export interface JudgedClaim {
 const CALLS_AT_MOST = 2;
 
 /**
- * Lets a judge examine a tree in a fresh checkout. There, files that instruct an agent are as they were at the start.
- * Never rejects: an obstacle to a verdict is returned as an answer, too.
+ * Lets a judge examine a tree in a fresh checkout. There, files that instruct agents (such as `AGENTS.md`) are as they
+ * were at the task's start. Never rejects: an obstacle to a verdict is returned as an answer, too.
  */
 export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
@@ -85,7 +85,7 @@ export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<Judg
   }
 }
 
-/** What the calls of a judge have used so far. It counts even if a later step fails. */
+/** What the calls of a judge have used so far. This is reported even if a later step fails. */
 interface Spent {
   calls: number;
   usage: Usage;
@@ -132,7 +132,7 @@ function removeOrWarn(
   }
 }
 
-/** A claim with the checkout that was made for it. */
+/** A tree to judge, with the checkout that was made of it. */
 interface PlacedClaim extends JudgedClaim {
   readonly place: CheckPlace;
   readonly below: string;
@@ -239,7 +239,7 @@ function noVerdict(
   return { verdict: { ...verdict, cost_usd: asked.usage.cost_usd }, ...asked, trouble };
 }
 
-/** Returns a code that the answer must repeat. It is random, so that no text in the tree can contain it. */
+/** Returns a code that the judge's answer must repeat. It is random, so no file can contain a ready answer. */
 function newNonce(): string {
   return `verdict-${Array.from({ length: 3 }, () => randomInt(36 ** 4).toString(36)).join('')}`;
 }
@@ -263,7 +263,7 @@ async function runJudge(
       ...AGENTS[judge.agent].judging?.variables?.(plan.env),
       TMPDIR: place.temporary,
     },
-    // The judge gets its own run id, so that ending its processes does not end those of the run.
+    // The judge gets a run id of its own: by their run id, its processes are ended without those of the run.
     runId: randomUUID(),
     taskId: plan.taskId,
     maxIterations: policy.maxIterations,
@@ -294,7 +294,7 @@ async function runJudge(
   }
 }
 
-/** Returns how the judge is started in its checkout. If it takes a schema as a file, that is written beside it. */
+/** Returns how the judge is started in its checkout. Writes the answer's schema to a file if the judge needs one. */
 function kindIn({ plan, judge, place, sandbox, kindOf }: PlacedClaim): AgentKind {
   const schemaFile = path.join(place.temporary, 'verdict-schema.json');
   return judgeKind({

@@ -3,7 +3,7 @@ import { textFor } from '../../core/settings/agent-texts.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { judgeNotice } from '../../report/notices.ts';
 
-/** Returns a sentence: which agent judges a run, by how many criteria, and whether it is the worker's own agent. */
+/** Returns a sentence: which agent judges a run, by how many criteria, and whether the same agent does the work. */
 export function whoJudges({ policy, settings }: Pick<RunPlan, 'policy' | 'settings'>): string {
   const { judge, agents } = policy;
   if (judge === null) throw new Error('the run has no judge');

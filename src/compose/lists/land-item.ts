@@ -28,7 +28,7 @@ interface ItemToLand {
   /** Absolute path of the list; null if the list is not a file. */
   readonly list: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Aborts when ralph is to stop: then nothing more lands. */
+  /** Aborts when the user stops ralph: then nothing more lands. */
   readonly signal: AbortSignal;
   readonly warn: (sentence: string) => void;
 }
@@ -89,7 +89,7 @@ export async function landItem(item: ItemToLand): Promise<ItemLanding> {
       if (!('exitCode' in Object(error))) throw error;
       return { end: { kind: 'refused', why: { kind: 'failed', why: messageOf(error) } } } as const;
     });
-    // The claim was accepted, but the work may be somewhere else, for example on another branch.
+    // The task counts as completed, but its work may be somewhere else, for example on another branch.
     if (end.kind === 'nothing-new' && end.isEmpty && !stored.settings.acceptEmpty) {
       return refused({ kind: 'empty', branch: tree?.branch ?? '' });
     }
@@ -106,8 +106,8 @@ function folderOf(paths: TaskPaths, taskId: string): string {
 }
 
 /**
- * Returns the landing of a task whose branch is gone: it was removed after a landing, or because there was nothing to
- * land. Resolves to null if the branch exists, or if the work still has to be searched for.
+ * Returns the landing of a task whose branch is gone: it was removed after the landing, or because there was nothing to
+ * land. Resolves to null if the branch exists, or if the work may still be in snapshots or a work tree.
  */
 async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed | null> {
   const { task_id: taskId } = state;
@@ -121,7 +121,7 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   const { base, onto } = tree;
   const commit = await earlierLanding({ ...place, base, taskId }, refOf(onto));
   if (commit !== null) return { kind: 'landed', onto, commit };
-  // With snapshots, its work can still be looked for. Without them, a removed work tree means that nothing was left.
+  // With snapshots, the task's work can still be looked for. Without, a removed work tree means that nothing was left.
   if (state.git.snapshots !== null || existsSync(tree.path)) return null;
   const { settings } = requireStoredRun(folderOf(paths, taskId), state);
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;

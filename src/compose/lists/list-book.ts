@@ -12,7 +12,7 @@ import { type ListSource, listOf } from './list-source.ts';
 
 type Change = (state: ListState) => ListState;
 
-/** The outside world that a book needs. */
+/** What a book (a list and the state of its items) needs of the outside world. */
 export interface BookPorts {
   /** Absolute path of the list's file; null if the list is not a file. */
   readonly file: string | null;
@@ -27,7 +27,7 @@ export interface BookPorts {
   readonly report: (change: ChangedList) => void;
 }
 
-/** The next item, with its record for the state of the list. */
+/** The item that is to be started, with its record for the state of the list. */
 interface Chosen {
   readonly item: ListItem;
   readonly record: ItemRecord;
@@ -51,7 +51,7 @@ export interface ListBook {
   leave(id: string, change?: Change): Promise<void>;
   /** Records the end of an item: undoes what agents did to the list, and ticks the item if it is done. */
   settle(item: ListItem, change?: Change, isDone?: boolean): Promise<void>;
-  /** Undoes what agents did to the list when none is at work any more. Later changes count as a person's. */
+  /** Undoes what agents did to the list; call it when none is at work any more. Later changes count as a person's. */
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
   const same: Change = (known) => known;
   const list = (): TaskList =>
     state.before === null ? ports.source.last(state) : listOf(ports, state.before);
-  /** Returns the text to keep, which is needed only while other items are being worked on. */
+  /** Returns the list's text to keep, which is needed only while other items are being worked on. */
   const kept = (text: string | null): string | null => (atWork.size === 0 ? null : text);
 
   /** Writes the file as it has to be after an item's end, and reports what agents did to it. */
@@ -83,7 +83,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
     const kin = now.items.find(({ id }) => id === item?.id);
     const text = isDone ? withEdits(now.text, kin?.tick ?? []) : now.text;
     const hasChanged = !('text' in found) || found.text !== text;
-    // If the tick is already there, ralph itself wrote it before it was killed.
+    // If the file already has exactly this text, ralph itself wrote it before it was killed.
     const isOwn = 'text' in found && isDone && found.text === text;
     if (!isOwn && (what === 'put-back' || what === 'marks-put-back')) {
       const folder = item && (ports.find(ports.taskIdOf(item.id))?.folder ?? null);

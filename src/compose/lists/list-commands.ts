@@ -14,7 +14,7 @@ import type { StopRequests } from '../../loop/ports.ts';
 export type CommandEnd =
   /** `output` is the command's standard output. */
   | { readonly kind: 'passed'; readonly output: string }
-  /** `why`: a clause with the last line of output. `isBroken`: it could not run, which says nothing about an item. */
+  /** `why` is a clause with the last line of output. `isBroken`: the command could not run, so no item has failed. */
   | { readonly kind: 'failed'; readonly why: string; readonly isBroken: boolean }
   /** A person stopped ralph while the command ran. */
   | { readonly kind: 'stopped' };
@@ -39,8 +39,8 @@ const MAX_OUTPUT_BYTES = 16 * MB;
 const NOT_STARTED = [126, 127];
 
 /**
- * Returns a function that runs the commands of a list; each command gets the variables `ofList`. Programs in the work
- * tree are not found by name: an agent could write its own `gh` there.
+ * Returns a function that runs the commands of a list; each command gets the variables `ofList`. PATH does not lead
+ * into the work tree, because an agent could write its own `gh` there.
  */
 export function listCommands(
   plan: RunPlan,

@@ -21,13 +21,15 @@ import { listOf } from './list-source.ts';
 /** The word that marks the note of a list in its file name. */
 const NOTE_REASON = 'LIST';
 
-/** Resolves the links in a path, except for the file itself: a link in its place is refused later. */
+/**
+ * Returns the path of a list's file with its folder's links resolved. A link in the file's own place is refused later.
+ */
 export function listFileAt(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   return path.join(realPath(path.dirname(file)), path.basename(file));
 }
 
-/** Reads a list that a person named, or its kept text while an item is worked on. Throws a `UsageError`. */
+/** Reads a list that a person named; while an item is worked on, its text from before. Throws a `UsageError`. */
 export function requireList(
   file: string,
   shown: string,
@@ -115,7 +117,7 @@ export function knownLists(
   });
 }
 
-/** Writes the note which says that no more items of a list can be started. Rejects with the system's error. */
+/** Writes the note for a person that no more items of a list can be started. Rejects with the system's error. */
 export function writeListNote(
   vault: string,
   list: string,

@@ -16,7 +16,7 @@ interface ItemTask {
   readonly startedAt: string;
   /** `live`, the status with which the task ended, or another state that `ralph status` shows. */
   readonly standing: string;
-  /** Whether ralph was killed before it had written the whole end. A resume then completes the end without an agent. */
+  /** Whether ralph was killed while it recorded the task's end. A resume then finishes that without an agent. */
   readonly isHalfEnded: boolean;
   readonly exitReason: string | null;
   readonly evidence: Evidence | null;
@@ -51,9 +51,9 @@ export interface ListPorts extends BookPorts {
   readonly find: (taskId: string) => ItemTask | null;
   /** Resolves to the commit with the work of a task; null if it has none. */
   readonly commitOf: (taskId: string) => Promise<string | null>;
-  /** Runs a new task for an item. A number is the exit code of a cause that keeps all items from starting. */
+  /** Runs a new task for an item. Resolves to an exit code instead if something keeps all items from starting. */
   readonly start: (started: StartedItem) => Promise<ItemRun | number>;
-  /** Resumes the task of an item; null if the task turns out to be completed. */
+  /** Resumes the task of an item. Resolves to null if the task turns out to be completed. */
   readonly resume: (taskId: string) => Promise<ItemRun | number | null>;
   /** Lands the work of a completed task, one task at a time. */
   readonly land: (taskId: string) => Promise<ItemLanding>;
@@ -73,7 +73,7 @@ export interface ListEnd {
   readonly list: TaskList;
   /** How many items were added during the run. */
   readonly added: number;
-  /** How many items were ticked without a proof. */
+  /** How many items were ticked though no check has proven them. */
   readonly unproven: number;
   /** Whether the run ended although more items could have been started. */
   readonly isCut: boolean;
@@ -81,7 +81,7 @@ export interface ListEnd {
   readonly ticked: number;
   /** How many items were left to others, who have claimed them. */
   readonly left: number;
-  /** The reasons (clauses) why a person has to look at items that are not blocked, by the items' ids. */
+  /** Why a person has to look at items that are not blocked: a clause for each, by the item's id. */
   readonly unsettled: ReadonlyMap<string, string>;
   /** The sentence about a command of the list that failed; null if no command failed. */
   readonly failure: string | null;

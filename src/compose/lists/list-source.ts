@@ -18,7 +18,7 @@ export interface ListSource {
   last(state: ListState): TaskList;
   /** The ids of items that a run may start later, in addition to those of the list when the run began. */
   readonly known: ReadonlySet<string>;
-  /** Whether an item now asks for other work than when the run began. */
+  /** Whether the item's text now asks for other work than when the run began. */
   hasChanged(item: ListItem): boolean;
 }
 
@@ -33,7 +33,7 @@ export function fileSource(place: {
     if ('text' in found) return listOf(place, found.text);
     throw new UsageError([`${place.shown} expects a list that can be read; ${found.problem}.`]);
   };
-  // No item is known in advance, because an agent may write anything into a new item of the file.
+  // No further item is known in advance, because an agent may write anything into a new item of the file.
   return { read: async () => now(), last: now, known: new Set(), hasChanged: () => false };
 }
 
@@ -85,12 +85,14 @@ export async function printList(
   return read.list;
 }
 
-/** Whether a claimed item disappears from the list. GitHub lists issues by label, even those that somebody works on. */
+/** Whether a claimed item is no longer printed. GitHub lists issues by label, even those that somebody works on. */
 export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
   return name !== 'github';
 }
 
-/** Returns the source of a list that was `printed` when the run began. `known` are ids that may be started later. */
+/**
+ * Returns the source of a list that was `printed` when the run began. Items whose ids are in `known` may start later.
+ */
 export function printedSource(
   list: PrintedList,
   printed: TaskList,
@@ -108,7 +110,7 @@ export function printedSource(
       return was !== undefined && !asksTheSame(was, item);
     },
     async read(state) {
-      // After a stop nothing is fetched, so that a person need not wait for a tracker.
+      // After a request to stop, nothing is fetched, so that the person need not wait for the issue tracker.
       if (stops.signal.aborted) return last(state);
       const now = await printList(list, stops).catch((error: unknown) => {
         if (!(error instanceof UsageError)) throw error;

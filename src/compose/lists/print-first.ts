@@ -10,7 +10,7 @@ import { UsageError } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { type PrintedList, printList } from './list-source.ts';
 
-/** A list as it was printed before a run begins. Its `run` always uses the repository of that time. */
+/** A list as it was printed before the run began. Its `run` always uses the repository of that time. */
 export interface PrintedFirst extends PrintedList {
   readonly first: TaskList;
   /** The ids of items that the run may start later, in addition to those of `first`. */
@@ -25,7 +25,7 @@ export async function printFirst(
   known: string | null,
   plan: Pick<RunPlan, 'cwd' | 'vault' | 'env'>,
 ): Promise<PrintedFirst> {
-  // Signals are watched, because one that ended only ralph would leave the command running.
+  // A signal is caught and passed on: if it ended only ralph, the command would go on running.
   const stops = watchSignals();
   try {
     const first = await printList(list, stops);
@@ -44,7 +44,7 @@ export async function printFirst(
       known: new Set(all.items.map(({ id }) => id)),
       origin: originOf(list, first, plan),
       async run(command, stop, given = {}) {
-        // `bd` runs hooks outside the sandbox that an agent can write, so it is not run after a change of them.
+        // An agent can write the hooks that `bd` runs outside the sandbox, so after a change of them `bd` is not run.
         const changed = changedBeadsFile(before, steering());
         if (changed === null) {
           const variables = { ...given.variables, ...ofList };

@@ -3,8 +3,8 @@ import { messageOf } from '../../errors.ts';
 import { openUndo, type UndoneTask } from '../git-commands/undo.ts';
 
 /**
- * Undoes all changes that a task has made since it began, as `ralph undo ID 1 --hard` does, except for commits of
- * others. Changes in the task's own work tree stay. Never rejects.
+ * Undoes all changes that a task has made since it began, as `ralph undo ID 1 --hard` does, but does not move HEAD if
+ * others have moved it. Leaves a task's own work tree as it is. Never rejects.
  */
 export async function undoItem(task: UndoneTask): Promise<UndoneItem> {
   const { work_tree: tree } = task.state.git;
