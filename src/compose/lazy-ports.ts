@@ -9,10 +9,7 @@ import type { Start } from './start.ts';
 
 /* Ports (links of the loop to the outside world) that many runs never use. Their code is loaded when first needed. */
 
-/**
- * Returns the port that examines an agent's claim to be done. Loads its code with the first claim that passes the
- * checks.
- */
+/** Returns the port that examines an agent's claim to be done. Loads its code once a claim has passed the checks. */
 export function examinerOf(
   run: ClaimedRun,
   { tree: { keeper }, deciders, state }: Start,

@@ -30,11 +30,11 @@ interface NoteFacts
     Pick<ResumeFacts, 'allowing'> {
   /** Whether a person has to trust the task explicitly before it can be resumed. */
   readonly needsTrust: boolean;
-  /** The command that resumes the task, if the usual one would not work (in a fleet). */
+  /** The command that resumes the task in a fleet, where the usual one would not work. */
   readonly again?: string;
 }
 
-/** Creates the port for the notes of one task in its vault. */
+/** Returns the functions that write and remove the notes for a person about one task. */
 export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWriter {
   const place = leg === undefined ? {} : { vault: leg.notes.folder, again: leg.notes.again };
   const facts = { ...plan, needsTrust: seal.problem !== null, allowing: allowing(plan), ...place };
@@ -113,13 +113,13 @@ export async function leaveNote(
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }
 
-/** Adds the tool servers that did not start, unless the last counted iteration already names them. */
+/** Adds the tool servers that did not start to `missing`, unless the last counted iteration names some already. */
 function withServers(missing: readonly Missing[], servers: readonly string[]): readonly Missing[] {
   const isNamed = servers.length === 0 || missing.some(({ kind }) => kind === 'lost-servers');
   return isNamed ? missing : [...missing, { kind: 'lost-servers', servers }];
 }
 
-/** Returns the folder of the clean checkout in which the last claim failed, if it was kept; else null. */
+/** Returns the folder of the clean checkout in which the checks last failed, if it was kept; else null. */
 function keptCheckout({ missing }: Handover): string | null {
   const folders = missing.flatMap((each) =>
     each.kind === 'held' && each.held.gate === 'clean-checkout' ? [each.held.folder] : [],

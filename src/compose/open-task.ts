@@ -39,7 +39,7 @@ type Warn = (sentence: string) => void;
 
 /** This process's claim on a task, which keeps other processes from running it. */
 export interface Hold {
-  /** Renews the claim until `release` is called. Stops the run if another process takes over the task. */
+  /** Renews the claim until `release` is called. Stops the run if another process has taken over the task. */
   keep(store: TaskStore, stops: SignalWatch): void;
   /** Whether another process has taken over the task. */
   isLost(): boolean;
@@ -79,7 +79,7 @@ function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
           return;
         }
         claim?.renew();
-        // The time is read last: otherwise the time that the steps before take could count as a standstill.
+        // The time is read last: the steps before take time, which must not count as a standstill of the machine.
         void store.heartbeat(systemClock.now());
       }, HEARTBEAT_MS).unref();
     },
@@ -156,7 +156,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   try {
     restoreUnannounced(paths);
   } catch {
-    // This failure does no harm: the commands find the task in the history, too.
+    // The commands find the task in the history, too, so this failure does no harm.
   } finally {
     hold.release();
   }
@@ -165,7 +165,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 /** A task that is being resumed. */
 export interface AdoptedTask {
   readonly task: TaskState;
-  /** What the last run stored in addition to the state; null if that is lost. */
+  /** What the last run stored beside the state, such as the loop's memory; null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
@@ -212,8 +212,8 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
 type OpenTask = Extract<StateFile, { kind: 'task' }>;
 
 /**
- * Returns why a task is not trusted, as a phrase that follows the task's name, or null if this user's ralph wrote all
- * its files. `file` must have been read with `seal`.
+ * Returns why a task is not trusted, as a phrase that follows the task's name, or null if all its files have the seal
+ * of this user's ralph. `file` must have been read with `seal`.
  */
 export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
@@ -224,7 +224,7 @@ export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | 
   return changed === undefined ? null : `was changed by somebody else (${changed})`;
 }
 
-/** Ends processes that an earlier run left. If the state may be a copy, only warns: they may be the original's. */
+/** Ends processes that an earlier run left. If the state may be a copy, only warns: the original task may need them. */
 async function endLeftovers(driver: Driver | null, isCopy: boolean, warn: Warn): Promise<void> {
   const { pids, end } = leftoversOfRun(driver?.run_id ?? '');
   if (pids.length === 0) return;

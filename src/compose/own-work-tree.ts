@@ -46,8 +46,8 @@ import { runSetUp } from './user-commands.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*
- * The work tree in which a task works: the one in which it was started, or with `--worktree` its own. A work tree of
- * its own is made in these steps:
+ * The work tree in which a task works: the one in which it was started, or with `--worktree` its own. That is made in
+ * these steps:
  */
 
 type TreeRun = Pick<
@@ -55,7 +55,7 @@ type TreeRun = Pick<
   'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees' | 'sandbox' | 'found'
 >;
 
-/** Locks the work tree in which the task starts, unless it gets its own. Rejects with a `WorkTreeTakenError`. */
+/** Locks the work tree in which the task starts, unless the task gets its own. Rejects with a `WorkTreeTakenError`. */
 export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
   const { plan, resume } = run;
   const own = plan.workTree === null ? null : createOwnTree(run, plan.workTree);
@@ -142,7 +142,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return new WorkTreeError(plan.taskId, why);
   };
 
-  /** Makes the branch and the work tree. Resolves to the git folder of the work tree. */
+  /** Makes the branch and the work tree. Resolves to the work tree's own git folder. */
   const make = async (at: CheckoutPlace, task: TaskState, wasGone: boolean): Promise<string> => {
     const isNew = task.status === 'pending';
     const commit = (await isBranch(at, tree.branch))
@@ -165,7 +165,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     return gitDir;
   };
 
-  /** Warns about files that the new work tree lacks, unless `--setup` or `--copy` provides what it needs. */
+  /** Warns about needed files that the new work tree lacks, unless `--setup` or `--copy` may bring them. */
   const findLacks = async (): Promise<void> => {
     const { setup, copy } = plan.settings;
     if (setup !== null || copy.length > 0) return;
@@ -174,7 +174,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     treeLacks(lacks).forEach(warn);
   };
 
-  /** Warns about git hooks that the new work tree lacks. It is called after `--setup`, which may create them. */
+  /** Warns about git hooks that the new work tree lacks. Call it after `--setup`, which may create them. */
   const findHooks = async (): Promise<void> => {
     if (!plan.settings.commit) return;
     const hooks = await hooksLeftBehind(tree, plan.gitEnv);
@@ -234,7 +234,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     }
   };
 
-  /** Removes the branch if it has no commit of its own. Resolves to whether it was removed. */
+  /** Removes the task's branch if it has no commit of its own. Resolves to whether the branch was removed. */
   const dropBranch = async ({ repository }: CheckoutPlace): Promise<boolean> => {
     const here = gitAt(git, repository.commonDir);
     return (await gitRefusal(deleteRef(here, refOf(tree.branch), tree.base))) === null;
@@ -257,7 +257,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
     });
   };
 
-  /** Returns a sentence that offers an undo, if there is something to undo. It is for a work tree that stays. */
+  /** Returns a sentence that names the undo command, or '' if there is nothing to undo, for a work tree that stays. */
   const undoOffer = ({ changes, git }: RunEnd['fields']): string => {
     const hasChanges = changes !== null && changes.commits + changes.files > 0;
     if (git.snapshots === null || !hasChanges) return '';

@@ -48,9 +48,9 @@ import { unkeptFiles } from './unkept.ts';
 import { childOf, commandRunners, userCommands } from './user-commands.ts';
 
 /**
- * Creates the loop's ports and runs one new or resumed task to its end. Rejects with
- * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`,
- * `StateTooNewError` or `StateCorruptedError`.
+ * Connects the loop with the outside world and runs one new or resumed task to its end. Rejects with
+ * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`, `StateTooNewError` or
+ * `StateCorruptedError`.
  */
 export async function startRun(
   options: RunOptions,
@@ -62,7 +62,7 @@ export async function startRun(
   const { leg } = options;
   const asked = options.stops ?? watchSignals();
   const stops = leg === undefined ? asked : legStops(asked, leg);
-  // A stopped worker of a fleet may hand its work over for as long as `--drain-timeout` allows, so git has no limit.
+  // A stopped worker of a fleet has until `--drain-timeout` to hand its work over, so git gets no limit for closing.
   const gitLimits = createGitLimits({ stops, ...(leg === undefined ? {} : { closingMs: null }) });
   const running = gitLimits.keepIn(async () => {
     const sandbox = await sandboxOfRun(plan, {
@@ -109,7 +109,7 @@ export async function startRun(
 
 const NOTHING_ASKED = { notices: [], opened: null };
 
-/** Warns if there is no key: the task still runs, but a person has to trust it before a resume. */
+/** Returns what signs the task. Warns if there is no key: the task runs, but its resume then needs a person's trust. */
 function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
   const seal = sealAt(plan, true);
   if (seal.problem !== null) {
@@ -184,9 +184,9 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       const { whoJudges } = await import('./judge/who-judges.ts');
       warn(whoJudges(plan));
     }
-    // The last process died after it saved these events and before it published them.
+    // The last process may have died between saving these events and publishing them.
     for (const event of start.untold) reporter.publish(event);
-    // The next save may overwrite the stored step that contains these events.
+    // They are written to disk now: the next save may overwrite the stored step that contains them.
     await journal.sync();
     const child = childOf(plan, run.driver.run_id);
     runner = agentRunner(run, kindOf, child, sandbox);
@@ -242,7 +242,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       settler: settlerOf(run, start, sandbox),
       examiner: examinerOf(run, start, sandbox, () => childEnvironment(child, iteration)),
       observer,
-      // In a fleet, the worker runs the command for the end itself, once the end of the task is stored.
+      // In a fleet, the worker itself runs the `--on-end` command, once the end of the task is stored.
       commands: userCommands(verify, observer.run, leg === undefined ? runEnd : null, warn),
       keepProof: proofKeeper(run, keeper),
       moveToDone: taskFile.moveToDone,

@@ -16,7 +16,7 @@ import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import { vaultAbove } from '../effects/vault/vault-above.ts';
 import type { FrontMatter } from './front-matter.ts';
 
-/** The settings of one task as the user wrote them, by source; a source that is absent is an empty layer. */
+/** The settings of one task as the user wrote them, by where they are written. A source that is absent is empty. */
 export interface WrittenLayers {
   readonly flags: Layer;
   readonly variables: Layer;
@@ -62,7 +62,7 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
       ? {}
       : limitsOfFile(type.layer, { ...base, isTyped: own !== undefined, isBounded });
   const typed = resolveSettings([ofType, flags, variables, ...lower]);
-  // The limits of a task file override every other source if they are lower.
+  // A lower limit in the task file overrides that of every other source.
   const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
   const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
   const resolved = resolveSettings([limits, flags, variables, others, ...lower]);
@@ -82,13 +82,13 @@ const LIMITS = ['maxIterations', 'iterationTimeout', 'timeout'] as const;
 
 /** The settings that would apply if the task file named no type. */
 interface WithoutType extends ResolvedSettings {
-  /** Whether another source names a type. If not, `task-type` sources are the configuration's defaults. */
+  /** Whether another source names a type. If not, `task-type` sources are the defaults of all tasks. */
   readonly isTyped: boolean;
-  /** Whether a flag or variable sets one of `LIMITS`. The file's type must then not allow a longer run. */
+  /** Whether a flag or variable sets one of `LIMITS`. If so, the file's type may not raise any of them. */
   readonly isBounded: boolean;
 }
 
-/** Returns those limits of a task file's type that apply: it can lower any limit, but raise only defaults. */
+/** Returns those limits of a task file's type that apply: it can lower any limit, but raise only a default. */
 function limitsOfFile(type: Layer, base: WithoutType): Layer {
   const counting: Partial<Record<SettingName, Written>> = {};
   for (const name of LIMITS) {
@@ -109,7 +109,7 @@ function limitsOfFile(type: Layer, base: WithoutType): Layer {
   return counting;
 }
 
-/** The first limit of a pair must not exceed the second. If a file's type breaks this, the first is cut. */
+/** The first limit of a pair must not exceed the second. If a file's type breaks this, the first becomes the second. */
 const WITHIN = [
   ['iterationTimeout', 'timeout'],
   ['idleTimeout', 'iterationTimeout'],
@@ -121,7 +121,7 @@ function limitOf(name: SettingName, written: Written): number {
   return 'value' in parsed ? Number(parsed.value) : Number.NaN;
 }
 
-/** Returns the settings of a front matter. `maxIterations` is the limit from the other sources. */
+/** Returns the settings of a task file's front matter; its `maxIterations` only if lower than that of other sources. */
 function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   const limit = Number(front.maxIterations?.value);
   const isLower = front.maxIterations !== null && !(limit >= maxIterations);
@@ -131,7 +131,7 @@ function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   };
 }
 
-/** Reads the front matter of the task file; without a file it is empty. The file is validated later. */
+/** Reads the front matter of the task file; empty without a file or if it cannot be read, which is reported later. */
 async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const { flags, variables, config, startDir } = layers;
   const given = [flags, variables, config];
@@ -154,7 +154,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
     : front;
 }
 
-/** Returns the problem with a text that looks like a payment: a false alarm is better than a missed payment. */
+/** Returns the refusal of a text that looks like a payment: a false alarm is better than a missed payment. */
 function paymentInText(file: string): string {
   return `${file} says that it is about a payment: ralph never automates payments; leave it to a person.`;
 }
@@ -168,8 +168,8 @@ const NO_FRONT_MATTER: FrontMatter = {
 };
 
 /**
- * Returns the type that a task file names if ralph knows it or refuses it as a payment. Returns undefined
- * for any other type, since that belongs to another program.
+ * Returns the type that a task file names if ralph knows it, or refuses it as a payment. Returns undefined for any
+ * other type, which another program may have written.
  */
 function knownType(
   type: Written | null,
@@ -180,7 +180,7 @@ function knownType(
   return isPayment(text) || Object.hasOwn(types, text) ? type : undefined;
 }
 
-/** Returns all task types. `own` may override single limits of a built-in type; its other limits stay. */
+/** Returns the built-in task types and those of `own`, which may change single limits of a built-in type. */
 function allTypes(
   own: Readonly<Record<string, TaskTypeLimits>>,
 ): Readonly<Record<string, TaskTypeLimits>> {
@@ -191,7 +191,7 @@ function allTypes(
   return { ...TASK_TYPES, ...Object.fromEntries(changed) };
 }
 
-/** Returns the problem with a type that is a payment. It is refused even if another source overrides this type. */
+/** Returns the refusal of a type that is a payment. It is refused even if another source overrides this type. */
 function refusedPayment(written: Written | null): readonly string[] {
   const type = textOf(written ?? undefined);
   if (written === null || type === undefined || !isPayment(type)) return [];

@@ -35,7 +35,7 @@ import {
 } from '../report/notices.ts';
 import type { ClaimedRun } from './held-run.ts';
 
-/** Options for git with the user's own configuration. The limit is for a call that starts no other program. */
+/** Options for git with the user's own configuration. The time limit is for a call that starts no other program. */
 const ASKED = { asUser: true, timeoutMs: 60_000 };
 
 /** Returns git with the user's configuration, for calls that start no program. A second stop request ends them. */
@@ -44,7 +44,7 @@ function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): Git
   return gitIn(repository.root, { ...ASKED, env, signal: stops.hurry });
 }
 
-/** Returns the same git for calls that may start programs such as hooks, in the sandbox if there is one. */
+/** Returns git as `gitAsUser` does, for calls that may start hooks and the like, in the sandbox if there is one. */
 function gitWithPrograms(
   { plan, stops }: ClaimedRun,
   { repository }: PrivateGit,
@@ -61,7 +61,7 @@ function gitWithPrograms(
   );
 }
 
-/** Returns the hooks and settings of commits. Every task stores them, since a resume may add `--commit`. */
+/** Returns the hooks and settings that commits would use now. Every task stores them: a resume may add `--commit`. */
 export function gitSetupNow(
   run: ClaimedRun,
   { git, settings }: TreeKeeper,
@@ -69,7 +69,7 @@ export function gitSetupNow(
   return readGitSetup(git.repository, gitAsUser(run, git), settings);
 }
 
-/** Brings the user's index up to date with commits of an earlier run that it still lacks. */
+/** Brings the user's index up to date with commits of an earlier run that were made while the index was locked. */
 export async function followEarlier({ git }: TreeKeeper): Promise<void> {
   await followLate(git).catch(() => null);
 }
@@ -77,7 +77,7 @@ export async function followEarlier({ git }: TreeKeeper): Promise<void> {
 async function followLate(git: PrivateGit): Promise<void> {
   if (!hasLag(git)) return;
   const nothing = { changes: new Map(), committed: new Set<string>() };
-  // A commit that failed may have left its files in the index that ralph uses for commits.
+  // A failed commit may have left its files in ralph's own index for commits, whose file times are used now.
   await stage(git, 'HEAD', []);
   await followCommit(git, nothing, createPatience());
 }
@@ -91,9 +91,9 @@ export function workTreeSettler(
 ): WorkTreeSettler {
   const { plan, warn } = run;
   const said = new Set<string>();
-  /** The files that this run has left out of its commits, with the newest reason. */
+  /** The files that this run has left out of its commits, each with the newest reason. */
   const leftOut = new Map<TreePath, NotCommitted>();
-  /** Warns once about each path that is not in the commit. */
+  /** Warns about paths that are not in the commit, once for each path and reason. */
   const tellLeft = ({ left }: Committed): void => {
     const news = [...left].filter(([name, why]) => !said.has(`${why} ${name}`));
     for (const [name, why] of left) {
@@ -107,7 +107,7 @@ export function workTreeSettler(
   /** The last commit that git refused. It is not tried again, because its hooks have run and would refuse it again. */
   let refused: { readonly iteration: number; readonly settlement: Settlement } | null = null;
 
-  /** Resolves to a request for a commit, or to the reason why nothing can be committed. */
+  /** Resolves to what `commitIteration` needs, or to the reason why nothing can be committed. */
   const requestFor = async (tree: TreeToSettle): Promise<CommitRequest | string> => {
     if (keeper === null || !keeper.isWorking || !keeper.isHere()) return NO_SNAPSHOT;
     const timeline = await keeper.timeline();
@@ -169,7 +169,7 @@ export function workTreeSettler(
   const stillLeftOut = async (): Promise<Uncommitted | null> => {
     if (keeper === null || leftOut.size === 0) return null;
     const names = [...leftOut.keys()];
-    // If git cannot tell, all names are reported: a person may then look at a file needlessly.
+    // If git cannot say which files are lacking, all are reported: a person may then look at one needlessly.
     const lacking = await stillLacking(keeper.git, names).catch(() => new Set(names));
     const left = [...leftOut].filter(([name]) => lacking.has(name));
     const reasons = [...byReason(left)].map(([why, paths]) => leftBecause(why, paths));
@@ -208,7 +208,7 @@ export function workTreeSettler(
   };
 }
 
-/** Returns the path of the task's list, relative to the work tree; null without a list. */
+/** Returns the path of the list from which the task was taken, relative to the work tree; null without a list. */
 function listIn(root: string, list: string | undefined): string | null {
   return list === undefined ? null : path.relative(realPath(root), realPath(list));
 }

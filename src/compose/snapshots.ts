@@ -17,7 +17,7 @@ import type { ClaimedRun } from './held-run.ts';
 
 /** How a task's work tree is observed and saved in snapshots. */
 export interface WatchedTree {
-  /** Null if no limit depends on progress and there are no snapshots. */
+  /** Null if nothing needs it: no limit depends on progress, and there are no snapshots. */
   readonly progress: GitProgress | null;
   /** Null without a repository, and with `--no-snapshots`. */
   readonly keeper: TreeKeeper | null;

@@ -51,7 +51,7 @@ import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 import { decidersOf } from './proof/deciders.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
-/** What the loop starts with. */
+/** What the loop starts with, for a new or a resumed task. */
 export interface Start {
   readonly state: LoopState;
   readonly event: LoopEvent;
@@ -62,11 +62,11 @@ export interface Start {
   readonly tree: WatchedTree;
   /** The hooks and settings that commits used when the task began; null if unknown. */
   readonly gitSetup: GitSetup | null;
-  /** The files that decided the checks when the task began; null without checks. */
+  /** What decided the results of the checks when the task began; null without checks. */
   readonly deciders: DecidersAtStart | null;
 }
 
-/** Starts a new task: moves its task file, records the baseline and creates the state. */
+/** Starts a new task: moves its file to `In_Progress`, records the state of its files and creates its own state. */
 export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<Start> {
   const { plan, paths, warn, driver, seal } = run;
   await retireEarlierTask(paths, plan.taskId, seal, warn);
@@ -95,7 +95,7 @@ function newTaskOf(plan: RunPlan, at: string): TaskState {
   return newTaskState(taskFacts(plan), at, plan.taskTimeoutMs);
 }
 
-/** Returns the hooks and settings for commits. Outside a repository, the code for commits is not loaded. */
+/** Returns the hooks and settings of commits at the task's start. Outside git, the code for commits is not loaded. */
 async function gitSetupOf(
   run: ClaimedRun,
   { keeper }: WatchedTree,
@@ -108,15 +108,15 @@ async function gitSetupOf(
   return storedGitSetup(run.paths.folder);
 }
 
-/** The first state, if it is already saved (else null), and the task's own work tree. */
+/** The task's first state, null if it is not saved yet, and whether the task's own work tree is ready. */
 interface TakenUp {
   readonly note: TaskState | null;
   readonly ready: ReadyTree;
 }
 
 /**
- * Saves the first state, and then makes the task's own work tree and moves its file to `In_Progress`, so that a crash
- * in between can be resumed. This comes before the baseline is recorded, so that neither counts as a change. Does
+ * Saves the task's first state, makes its own work tree, and moves its file to `In_Progress`, so that a crash in
+ * between can be resumed. This comes before the baseline is recorded, so that neither step counts as a change. Does
  * nothing for a task with neither.
  */
 async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
@@ -147,7 +147,7 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     if (taskFile !== null) await takeIntoWork(plan.vault, taskFile);
     return { note: { ...noted, ...store.newest() }, ready };
   } catch (error) {
-    // The task has not begun, so its state is removed.
+    // The task has not begun, so its state and folder are removed.
     await run.tree.discard();
     for (const each of [paths.stateFile, paths.folder]) {
       rmSync(each, { recursive: true, force: true });
@@ -196,7 +196,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     step: hasEnded ? { kind: 'ended' } : fresh.step,
     carry: { ...fresh.carry, output: preview },
     ...(step === null ? {} : remembered(step.memory, run, task)),
-    // The settings of this resume apply from now on.
+    // The settings given by this resume replace those in the state.
     task: {
       ...task,
       driver,
@@ -209,7 +209,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
   const deciders = await decidersOf(run, task.status === 'pending');
   const known = { baseline, tree, gitSetup, deciders };
-  // The first process died after it saved the first state and before the task began.
+  // The first process had saved the first state, but died before the task began.
   if (task.status === 'pending') {
     const max_iterations = plan.policy.maxIterations;
     const timeout_at = laterBy(systemClock.now(), leftMs);
@@ -230,7 +230,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   };
 }
 
-/** Returns the loop's memory. If the task's folders have changed, the loop observes the files again. */
+/** Returns what the loop remembers of the last run. If the task's folders have changed, it observes the files again. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const { plan, resume } = run;
@@ -251,7 +251,7 @@ async function startedEvent(plan: RunPlan, at: string, ready: ReadyTree): Promis
   return { kind: 'started', at, prompt, ...ready, ...judgeMissing };
 }
 
-/** Says why the judge cannot be started; empty if it can. The code for judges is loaded only if the task has one. */
+/** Returns in `judgeMissing` why the judge cannot be started. The code for judges is loaded only if there is one. */
 async function missingJudgeOf(plan: RunPlan): Promise<{ readonly judgeMissing?: string }> {
   const { judge } = plan.policy;
   if (judge === null) return {};
@@ -264,11 +264,11 @@ async function missingJudgeOf(plan: RunPlan): Promise<{ readonly judgeMissing?: 
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
   const isThere = existsSync(path.join(vault, task.task_file));
-  // A file in both folders is an interrupted move, unless the file in `In_Progress` is another task's.
+  // If both folders have the file, a move was interrupted, unless the file in `In_Progress` is another task's.
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** Reads the attempt that was running when the last process died. Returns null if no attempt was running. */
+/** Reads from the logs what the attempt used that was running when the last process died. Returns null if none was. */
 function lostAttempt(
   { kindOf, plan, paths }: ResumedRun,
   task: TaskState,

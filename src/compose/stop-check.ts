@@ -44,7 +44,7 @@ interface OpenScene extends StopScene {
   readonly runId: string;
 }
 
-/** Calls a function with a scene in which commands can run, and closes the sandbox afterwards. */
+/** Calls a function with an open scene, in which commands can run, and closes the sandbox afterwards. */
 export async function inStopScene<Result>(
   scene: StopScene,
   act: (open: OpenScene) => Promise<Result>,
@@ -66,7 +66,7 @@ function workFolder({ task, stored, vault }: StopScene): string {
   return inOwnTree(task.git.work_tree, folder);
 }
 
-/** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */
+/** Observes the files on which a task's end depends. Runs the commands of its conditions only if `mayRun` is true. */
 export async function observeTask(scene: OpenScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
@@ -94,7 +94,7 @@ export async function observeTask(scene: OpenScene, mayRun: boolean): Promise<Si
   return createObserver({ ...watch, commands, run, measure }, baseline).look();
 }
 
-/** Runs all checks of a task in the sandbox of the scene, and judges their results. */
+/** Runs all checks of a task, in its sandbox if checks run there, and judges their results. */
 export async function runTaskChecks(scene: OpenScene): Promise<readonly CheckResult[]> {
   const atStart = readNamedStep(scene.folder, scene.task)?.memory.checksAtStart ?? null;
   return inScene(scene, async (options) => {
@@ -121,7 +121,7 @@ async function inScene<Result>(
       env: {
         ...withoutFleet(process.env),
         RALPH_TASK_ID: scene.task.task_id,
-        // This variable lets ralph find the processes of the command, as in a run.
+        // By this variable ralph finds the processes that the command has started, as in a run.
         RALPH_RUN_ID: scene.runId,
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
@@ -132,7 +132,7 @@ async function inScene<Result>(
   }
 }
 
-/** Returns the last iteration's stored context, or else the preview of its output; null without an iteration. */
+/** Returns what the next prompt is told of the last iteration, or else how its output begins; null without one. */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;

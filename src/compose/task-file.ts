@@ -13,12 +13,12 @@ import type { Start } from './start.ts';
 export interface TaskFileDesk {
   /** Puts the file back if the agent has removed it. */
   putBack(): Promise<void>;
-  /** Moves the file of the completed task to `Done`, unless the agent has moved it. */
+  /** Moves the file of the completed task to its done folder, unless the agent has moved it. */
   moveToDone(): Promise<void>;
   close(): void;
 }
 
-/** Returns the functions for the file of a run's task; they do nothing if the task has no file. */
+/** Returns the functions for the file of a run's task. They do nothing if the task has no file. */
 export async function taskFileDesk(
   { plan, paths, warn }: Pick<ClaimedRun, 'plan' | 'paths' | 'warn'>,
   { state, baseline }: Pick<Start, 'state' | 'baseline'>,
@@ -42,7 +42,7 @@ export async function taskFileDesk(
       hasFailed = true;
     }
   };
-  // The file of a completed task may already be in `Done`.
+  // The file of a completed task may already be in the done folder, so it is not put back.
   if (status !== 'completed') await putBack();
   return {
     putBack,

@@ -1,16 +1,16 @@
 import { journalNotKept, neitherKept, stateNotKept } from '../report/notices.ts';
 
-/** Warns if the state or the journal of a run cannot be written: in one line, even if both fail. */
+/** Warns if a run's state or its journal (the log of events) cannot be written: in one line, even if both fail. */
 export interface Unkept {
   readonly state: (error: unknown) => void;
   readonly journal: (error: unknown) => void;
-  /** Call this after each event. An event follows the save of its step, so by then both have been tried. */
+  /** Call this after each event: by then, both the state and the journal of its step have been tried. */
   afterEvent(): void;
   /** Shows the warning for failures that were not yet reported. */
   tell(): void;
 }
 
-/** `writeState` tries to write the state: if the journal fails because the disk is full, the state fails, too. */
+/** `writeState` tries to write the state after a failure of the journal, so that one warning can name both. */
 export function unkeptFiles(
   eventsFile: string,
   warn: (sentence: string) => void,

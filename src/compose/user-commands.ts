@@ -16,8 +16,8 @@ import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 
 /**
- * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. If `--after` or
- * `--on-end` fails, the failure is only passed to `warn` and decides nothing.
+ * Returns the functions with which the loop runs the user's own commands. `runEnd` is null if there is no `--on-end`.
+ * If `--after` or `--on-end` fails, the failure is only passed to `warn` and decides nothing.
  */
 export function userCommands(
   verify: Commands['verify'],
@@ -43,7 +43,7 @@ function line(event: RalphEvent): string {
   return `${safeJson(event)}\n`;
 }
 
-/** What is needed to run the commands of a run. */
+/** What is needed to run the user's commands in a run. */
 interface CommandsOfRun {
   readonly plan: RunPlan;
   readonly child: ChildOptions;
@@ -72,7 +72,7 @@ export function commandRunners({ plan, child, stops, sandbox, iteration }: Comma
   const measure = (command: string) => runMeasured(command, inside());
   const { onEnd } = settings;
   const runEnd = (command: string) => (input: string) => {
-    // The first request has already stopped the loop, so only a second request ends this command.
+    // A first request to stop has already stopped the loop, so only a second one ends this command.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     return run(command, input, { signal, hurry: stops.hurry, cause: () => null });
   };
@@ -80,7 +80,7 @@ export function commandRunners({ plan, child, stops, sandbox, iteration }: Comma
 }
 
 interface SetUpOptions extends Pick<ShellOptions, 'stops' | 'confine'> {
-  /** Marks the processes of the command. */
+  /** The value of `RALPH_RUN_ID`, which marks the processes of the command. */
   readonly runId: string;
 }
 
@@ -115,7 +115,7 @@ export async function runSetUp(
     timeoutMs: plan.policy.iterationTimeoutMs,
   });
   if (exitCode === 0) return null;
-  // The next resume runs the command again.
+  // After a stop, the next resume runs the command again.
   if (stops.signal.aborted) return 'stopped';
   const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
   return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);

@@ -21,13 +21,13 @@ interface HoldRequest {
   readonly warn: (sentence: string) => void;
 }
 
-/** The work trees that this process has locked. The tasks of this process share the locks. */
+/** The work trees that this process has locked. Several tasks of this process can use the same lock. */
 export interface WorkTreeHolds {
   /** Locks a work tree; if no lock can be written, only warns. Rejects with a `WorkTreeTakenError`. */
   hold(request: HoldRequest): Promise<WorkTreeClaim>;
 }
 
-/** Whether a folder is in a git work tree, so that its tasks can have their own work trees. */
+/** Whether a folder is in a git work tree, so that tasks in it can have work trees of their own. */
 export function isInRepository(folder: string): boolean {
   return findGitAbove(folder) !== null;
 }

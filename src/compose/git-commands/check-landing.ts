@@ -31,9 +31,7 @@ interface CheckTools extends CheckWorld {
   readonly stops: SignalWatch;
 }
 
-/**
- * Carries out the task's `--copy`, `--setup` and checks in the merged work tree; resolves to null if all checks pass.
- */
+/** Runs the task's `--copy`, `--setup` and checks in the merged work tree; resolves to null if all checks pass. */
 export async function checkIn(
   scratch: string,
   { state, stored, vault, paths, folder, seal, env }: TaskToLand,

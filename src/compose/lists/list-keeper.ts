@@ -21,9 +21,7 @@ import { listOf } from './list-source.ts';
 /** The word that marks the note of a list in its file name. */
 const NOTE_REASON = 'LIST';
 
-/**
- * Returns the path of a list's file with its folder's links resolved. A link in the file's own place is refused later.
- */
+/** Returns the path of a list's file, with its folder's links resolved. A link in the file's place is refused later. */
 export function listFileAt(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   return path.join(realPath(path.dirname(file)), path.basename(file));

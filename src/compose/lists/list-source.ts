@@ -90,9 +90,7 @@ export function claimsHide({ name }: Pick<PrintedList, 'name'>): boolean {
   return name !== 'github';
 }
 
-/**
- * Returns the source of a list that was `printed` when the run began. Items whose ids are in `known` may start later.
- */
+/** Returns the source of a list that was `printed` when the run began. Items with ids in `known` may start later. */
 export function printedSource(
   list: PrintedList,
   printed: TaskList,

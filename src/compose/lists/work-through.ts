@@ -29,8 +29,8 @@ import type { ItemRun, ListEnd, ListPorts } from './list-run.ts';
  *                                           └── it cannot ◄──┘              │
  *   done, or blocked ◄──────────────────────────────────────────────────────┘
  *
- * A list that is not a file has no ticks: the saved state says which items ralph has done. After saving it, ralph
- * reports the item as done to the source of the list. If this fails, the next run reports it.
+ * A list that a command prints has no ticks: the saved state says which items ralph has done. After saving it, ralph
+ * reports the item as done to the list's source. If the report fails, the next run makes it.
  *
  * If the next run finds an item that is `working`, it looks at the item's task: the work of a completed task lands and
  * the item is ticked without an agent; the item of a failed task is blocked; any other task is resumed. A task that
@@ -54,7 +54,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
   const there = new Set([...source.known, ...start.items.map(({ id }) => id)]);
   const isThere = ({ id }: ListItem): boolean => there.has(id);
   const working = begun.items.filter(({ state }) => state === 'working');
-  /** Whether a job has ended since the list was last read (only for a list that is not a file). */
+  /** Whether work on an item has ended since the list was last read (only for a list that a command prints). */
   let isStale = working.length > 0;
 
   const finish = async (
@@ -108,7 +108,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     await tell(done);
   };
 
-  /** Reports to the source that an item is done, unless it was already told or there is no command for that. */
+  /** Reports to the source that an item is done, unless this was reported earlier or there is no command for it. */
   const tell = async (record: ItemRecord): Promise<void> => {
     if (calls.done === null || record.told !== false || record.state !== 'done') return;
     const end = await calls.done(record);
@@ -126,15 +126,15 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Removes the record of an item, or opens it if there is no file: a claimed item may not be printed again. */
+  /** Removes an item's record; for a printed list, marks it as open, since a claimed item may not be printed again. */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
   /**
-   * Claims an item. Calls `doWithout` if somebody else has the item, or if the command cannot run (`isBroken`).
-   * Resolves to whether ralph has the item, or to the exit code if the run has to end.
+   * Claims an item for ralph. Calls `doWithout` if somebody else has it, or if the claim command cannot run
+   * (`isBroken`). Resolves to whether ralph has the item, or to the exit code if the run has to end.
    */
   const claim = async (
     item: ListItem,
@@ -155,7 +155,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return false;
   };
 
-  /** Fetches a list that is not a file again if a job has ended since. */
+  /** Runs the command that prints the list again if work on an item has ended since. */
   const readAgain = async (): Promise<void> => {
     if (file !== null || !isStale) return;
     isStale = false;
@@ -168,7 +168,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Lands the work of an item's completed task, and ticks the item. If the landing fails, the task may continue. */
+  /** Brings an item's completed work to its branch, and ticks the item. If that fails, the task may continue. */
   const land = async (
     item: ListItem,
     record: ItemRecord,
@@ -202,7 +202,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Continues with an item after its task was resumed. */
+  /** Finishes an item after its task was resumed; `ran` is null if the task was already completed. */
   const carryOn = async (
     item: ListItem,
     record: ItemRecord,
@@ -220,7 +220,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     if (code !== null || ports.stops.cause() !== null) return null;
     let wasClaimed = false;
     const begun = await book.enterNext((list, { state, atWork }) => {
-      // This run works only on items that were asked for and existed when it began.
+      // This run starts only items that the person asked for and that the list had when the run began.
       const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
       const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
       const only = new Set(items.filter(isMeant).map(({ id }) => id));
@@ -256,7 +256,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const started = { item, taskId: record.task_id, place, count: wanted.length, done };
     return async () => {
       const has = await claim(item, record, (isBroken) =>
-        // An item that ralph claimed earlier is no longer listed for others, so its record stays.
+        // The source may no longer list an item that ralph claimed earlier, so its record stays.
         book.leave(
           item.id,
           isBroken || wasClaimed ? unbegun(record) : (state) => withoutRecord(state, item.id),
@@ -270,7 +270,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     };
   };
 
-  /** Looks at an item that an earlier run left unfinished. Resolves to null if there is nothing to do. */
+  /** Looks at an item that an earlier run left unfinished. Resolves to the work that it still needs, or to null. */
   const leftBehind = async (record: ItemRecord): Promise<{ job: Job; isOver: boolean } | null> => {
     const { id, task_id: taskId } = record;
     const task = ports.find(taskId);
@@ -297,7 +297,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const { standing, exitReason, evidence, isHalfEnded } = task;
     if (standing === 'live') throw new TaskAlreadyActiveError(taskId, 'it is at work');
     if (!isMeant) {
-      // The item is continued in a later run, but its agent's changes to the list must not count until then.
+      // A later run continues the item, but its agent's changes to the list must not count until then.
       await book.settle(item);
       return null;
     }
@@ -315,7 +315,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return { job, isOver };
   };
 
-  /** Ticks a blocked item if a person has brought its task to completion and the work lands. */
+  /** Ticks a blocked item if a person has completed its task and the work can be brought to the branch. */
   const takeUp = async (record: ItemRecord): Promise<null> => {
     const task = ports.find(record.task_id);
     const item = book.list().items.find(({ id }) => id === record.id);
@@ -335,7 +335,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       standing === 'done' && (file !== null || isWanted) ? [id] : [],
     ),
   );
-  // Only items that are still done are reported: a person may have opened one again, or withdrawn it.
+  // Only items that still count as done are reported: a person may have opened one again, or withdrawn it.
   for (const record of begun.items) {
     if (code === null && done.has(record.id)) await tell(record);
   }

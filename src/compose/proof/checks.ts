@@ -9,7 +9,7 @@ export async function runCheck(check: Check, options: ShellOptions): Promise<Raw
   return asCheckResult(check, await runMeasured(check.command, options));
 }
 
-/** Runs a command that decides about a task. The code that judges its output is loaded with the first one. */
+/** Runs a command that decides whether a task is done. The code that judges its output is loaded with the first one. */
 export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
   const { runMeasuredCommand } = await import('../../effects/processes/measured-command.ts');
   return runMeasuredCommand(command, options);
@@ -19,9 +19,9 @@ export async function runMeasured(command: string, options: ShellOptions): Promi
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**
- * Returns a function that runs a check. Unless it judges a claim, the check does not run again on a tree that this
- * process has already checked. A claim always runs its checks, because built files, `.env` and services are not part of
- * the tree. A result says in which iteration the check failed on the same tree.
+ * Returns a function that runs a check. Unless the agent claims to be done, the check does not run again on a tree that
+ * this process has already checked. After such a claim all checks run, because built files, `.env` and services are not
+ * part of the tree. A result says in which iteration the check failed on the same tree.
  */
 export function rememberingChecks(
   keeper: Pick<TreeKeeper, 'knownTree'> | null,

@@ -6,7 +6,7 @@ import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
 /**
  * Returns the names of the files that decide the results of a run's checks (such as test configuration); empty without
- * checks. With `atStart` the files need not be examined again.
+ * checks. `atStart` is a known record of these files, which saves looking for some of them again.
  */
 export async function decidersOfPlan(
   { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
@@ -22,7 +22,7 @@ export async function decidersOfPlan(
   );
 }
 
-/** Returns the files that decided the checks at the start. For checks that a resume adds, that resume is the start. */
+/** Returns what decided the checks' results at the start. For checks that a resume adds, that resume is the start. */
 export async function decidersOf(
   { plan, paths }: { readonly plan: RunPlan; readonly paths: TaskPaths },
   isBeginning: boolean,
@@ -43,7 +43,7 @@ export async function decidersOf(
   return isSame ? placed : withNewChecks(placed, now);
 }
 
-/** Returns the record of files that decide the checks, in the form that the task stores; null without a record. */
+/** Returns the record of what decides the checks' results, as the JSON text that the task stores; null without one. */
 export async function storedForm(deciders: DecidersAtStart | null): Promise<string | null> {
   if (deciders === null) return null;
   const { decidersJson } = await import('../../effects/proof/deciders-at-start.ts');

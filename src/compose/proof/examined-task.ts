@@ -8,7 +8,7 @@ import { type DecidersAtStart, programsOf } from '../../effects/proof/deciders-a
 import type { Sandbox } from '../../effects/sandbox/sandbox.ts';
 import type { TreeKeeper } from '../../effects/snapshots/keeper/tree-keeper.ts';
 
-/** A task whose claims are examined. */
+/** A task, for an examination of whether its agent's word that it is done (a claim) is true. */
 export interface ExaminedTask {
   readonly run: {
     readonly plan: RunPlan;
@@ -18,13 +18,13 @@ export interface ExaminedTask {
   };
   /** Null outside git, with `--no-snapshots`, or if git can no longer open the repository. */
   readonly keeper: TreeKeeper | null;
-  /** Whether the task has made snapshots in any run: then no claim is judged without them. */
+  /** Whether any run of the task has made snapshots. If so, no claim is accepted without them. */
   readonly hasSnapshots: boolean;
   readonly atStart: DecidersAtStart;
   readonly sandbox: Sandbox | null;
   /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
-  /** The files that decided the checks in the tree of the start, by the checks' commands. */
+  /** What decided the results of the checks in the files of the start, by the checks' commands. */
   readonly known: Map<string, Promise<DecidersOfTree>>;
   /** Files that the checks have changed, and about which a person has been told. */
   readonly told: Set<string>;

@@ -11,7 +11,7 @@ import { cleanCheckout, oldExam, startTests } from './reruns.ts';
 
 type PartOfChecks = Exclude<ExamPart, 'judge'>;
 
-/** Examines one aspect of a claim's checks. If something cannot be found out, the answer says so. */
+/** Examines one aspect of the checks of a claim to be done. If something cannot be found out, the answer says so. */
 export async function examineChecks(
   task: ExaminedTask,
   { part, checks, ...about }: ExamRequest & { readonly part: PartOfChecks },

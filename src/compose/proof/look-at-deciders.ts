@@ -15,14 +15,14 @@ import { messageOf } from '../../errors.ts';
 import { changedByChecks } from '../../report/notices.ts';
 import { belowRoot, type ExaminedTask, placesOf, programsInTree } from './examined-task.ts';
 
-/** Compares the files that decide the checks with the start. The answer also says what could not be found out. */
+/** Compares what decides the results of the checks with the task's start. The answer also says what is unknown. */
 export async function lookAtTask(
   task: ExaminedTask,
   checks: readonly Check[],
   { iteration, rewritten }: Pick<ExamRequest, 'iteration' | 'rewritten'>,
 ): Promise<DecidersSeen> {
   const { run, keeper, atStart } = task;
-  // Files that a check writes belong to the claim, and so to its proof, its commit and its checkouts.
+  // Files that a check writes belong to the claimed work, and so to its proof, its commit and its checkouts.
   const unchecked = (await keeper?.keepChecked(iteration)) ?? null;
   const { cwd, env, settings } = run.plan;
   const tree = claimedTree(task);
@@ -104,7 +104,7 @@ function tellOnce({ run, told }: ExaminedTask, files: readonly string[]): void {
   for (const file of news) told.add(file);
 }
 
-/** Compares the files that decide the checks but are ignored by git with those at the start. */
+/** Compares files that decide the results of checks, but that git ignores, with those at the start. */
 export async function lookAtIgnored(task: ExaminedTask) {
   const { run, keeper } = task;
   const { ignored } = task.atStart;
@@ -117,7 +117,7 @@ export async function lookAtIgnored(task: ExaminedTask) {
   return { bent, asAtStart: new Set(Object.keys(now).filter((name) => !changed.has(name))) };
 }
 
-/** Compares the claimed tree with the tree at the start. Rejects if there is no snapshot of the claim. */
+/** Compares the files of the claim with those of the start. Rejects if either has no snapshot. */
 export async function compare(task: ExaminedTask, checks: readonly string[]) {
   const { run, keeper, known } = task;
   const claimed = claimedTree(task);

@@ -19,14 +19,14 @@ import { runCheck } from './checks.ts';
 import { belowRoot, type ExaminedTask, placesOf } from './examined-task.ts';
 import { compare, lookAtIgnored } from './look-at-deciders.ts';
 
-/** The old exam: runs the checks on the claimed work, with tests and other files that decide them as at the start. */
+/** The old exam: runs the checks on the agent's work, with tests and other deciding files as at the start. */
 export function oldExam(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undone }) => undone);
 }
 
 /**
- * Runs the checks on the claimed work with the tests of the start. New test files stay if no other file that decides
- * the checks was changed: a fixture that was missing may be the work itself.
+ * Runs the checks on the agent's work with the tests of the start. New test files stay if nothing else that decides the
+ * results was changed: a fixture that was missing may be the work itself.
  */
 export function startTests(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   return examOf(task, checks, ({ undoneTests, bent }) =>
@@ -50,7 +50,7 @@ async function examOf(
   return { kind: 'ran', results, folder: null };
 }
 
-/** Runs the checks on the claimed tree in a clean checkout. */
+/** Runs the checks on the newest snapshot, the claimed work, in a clean checkout. */
 export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]): Promise<Rerun> {
   const { run, keeper } = task;
   const { plan } = run;
@@ -76,14 +76,14 @@ export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]
   return { kind: 'ran', results: checked.answer, folder };
 }
 
-/** Makes the environment of the old exam name its checkout wherever it named the work tree. */
+/** Makes the checks' environment name the exam's checkout wherever it names the work tree. */
 function withPlaceOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
   const root = realPath(task.keeper?.git.repository.root ?? '');
   const env = () => envInExam(task.env(), { root, folder: realPath(folder) }, placesOf(task));
   return { ...task, env };
 }
 
-/** Returns what both checkouts need: their folder, the commit for HEAD, and which files are ralph's own. */
+/** Returns what the checkout of either run needs: its folder, the commit for HEAD, and which files are ralph's own. */
 async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
   if (keeper === null) throw new Error('the task has no snapshots');
   const { plan } = run;
@@ -103,7 +103,7 @@ async function runAll(
   const places = placesOf(task);
   for (const check of checks) {
     const { command } = check;
-    // The command's paths are changed, because a check that names the work tree would not look at the checkout.
+    // The command's paths become paths of the checkout: a check that names the work tree would look there instead.
     const there = { ...check, command: checkBelow(command, places, place.folder) };
     results.push({ ...(await runCheck(there, optionsIn(task, place))), command, where: 'clean' });
   }

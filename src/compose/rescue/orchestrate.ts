@@ -34,7 +34,9 @@ import {
 } from './shared-runs.ts';
 
 export interface OrchestrateOptions {
-  /** The plan of the pass over the vault itself, without a file. Its daily budget holds for all tasks together. */
+  /**
+   * The plan of a pass over a vault's task files, but with none of them. Its daily budget is for all tasks together.
+   */
   readonly plan: RunPlan;
   /** Turns the request to run a task into a planned run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;
@@ -44,7 +46,7 @@ export interface OrchestrateOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** Creates the ports of a pass over the vault. `close` stops the handling of signals. */
+/** Creates the links of a pass over the vault to the outside world. `close` stops the handling of signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {

@@ -27,11 +27,11 @@ export interface PlannedTask {
 export interface RunBounds {
   /** US dollars for all tasks of a day together; null: no limit. A task may have its own lower limit. */
   readonly maxCostPerDay: number | null;
-  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
+  /** Calls `run` with a signal that aborts on an error in ralph's own code that nothing catches. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
 }
 
-/** Runs several tasks in one process: they share signals, locked work trees and the daily budget. */
+/** Runs several tasks in one process. The tasks share the handling of signals, locked work trees and a daily budget. */
 export interface SharedRuns {
   readonly stops: StopRequests & { close(): void };
   /** Runs a task to its end, unless the daily budget is spent. Rejects as `startRun` does. */
@@ -67,8 +67,8 @@ export function sharedRuns(stateDir: string, warn: (sentence: string) => void): 
 }
 
 /**
- * Locks a name in the state folder, so that only one process does the work of that name. Resolves to null if another
- * has the lock. Rejects if no lock can be stored, since two processes could then start the same work.
+ * Locks a name in the state folder, so that only one process does the work that it stands for. Resolves to null if
+ * another process has the lock. Rejects if no lock can be stored, since two processes could then start the same work.
  */
 export async function holdName(
   stateDir: string,

@@ -15,8 +15,8 @@ import { startRun } from '../run.ts';
 
 /**
  * Announces how the earlier task with the id of `run` ended, if its process died before it could. Uses that task's own
- * settings. Call it before a new run takes the id. Shows problems as notices, and rejects only if a live process runs
- * the task. `isTrusted`: a person trusts a task that somebody else wrote. Resolves to the cause if ralph was stopped
+ * settings. Call it before a new run takes the id. Rejects only if a live process runs the task; shows other problems
+ * as notices. `isTrusted`: a person trusts a task that somebody else wrote. Resolves to the cause if ralph was stopped
  * meanwhile, else to null.
  */
 export async function announceMissedEnd(

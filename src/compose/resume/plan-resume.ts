@@ -45,11 +45,13 @@ export interface ResumeRequest {
   readonly env: NodeJS.ProcessEnv;
   /** The folder in which ralph was started. */
   readonly startDir: string;
-  /** Limits what the task may do; null if only its own settings limit it. */
+  /** What a running `ralph rescue` or `ralph watch` allows its tasks; null for `ralph resume`. */
   readonly allowed: AllowedByPass | null;
-  /** Merges the settings for another program's task: those in its state, those of this resume, and the current ones. */
+  /**
+   * Merges the settings of a task that another program keeps: its state's, those of this resume, and the current ones.
+   */
   readonly collect: (inState: Layer) => Promise<Collected>;
-  /** Why the configuration found here is not used, a sentence each. A resume does not use its settings anyway. */
+  /** Problems of the configuration file found here, a sentence each. They do not count if the task uses another one. */
   readonly configProblems: readonly string[];
 }
 
@@ -70,7 +72,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
   const seal = sealAt(place);
   const file = readOpenTask(paths, taskId, seal);
   if (file === null) return null;
-  // After a kill or a power cut the state file may be older than the last saved step.
+  // After a kill or a power cut, a later step may be saved than the one in the state file.
   const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
 
   const doubt = doubtOf(paths, file, seal);
@@ -125,7 +127,7 @@ export interface PlannedResume {
   readonly resume: Resume;
   /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
-  /** Whether the last process died before it announced the end; then this must be announced before a resume. */
+  /** Whether the task has ended and the last process died before it announced that; then this has to be done first. */
   readonly isUntold: boolean;
   /** What a person should read before somebody else's task runs, or null for the user's own task. */
   readonly takenOver: string | null;
@@ -173,7 +175,7 @@ async function storedRun(
   return { stored, powers: collected.powers };
 }
 
-/** Resolves a new `cwd` from the folder where ralph starts now. Other paths stay relative to the first start. */
+/** Resolves a new `cwd` from where ralph is started now. Other paths stay relative to the folder of the first start. */
 function fromHere(layer: Layer, startDir: string): Layer {
   const { cwd } = layer;
   if (typeof cwd?.value !== 'string') return layer;

@@ -10,20 +10,20 @@ interface Confined {
   readonly confine?: Confine;
 }
 
-/** Returns the option that starts a check in the sandbox; nothing if checks run outside. */
+/** Returns the option that starts a check in the sandbox; an empty object if checks run outside. */
 export function confinedTo(sandbox: Sandbox | null): Confined {
   if (sandbox?.rules.checksInside !== true) return {};
   return { confine: (command) => sandbox.wrap(command, 'check') };
 }
 
-/** Returns the option that starts a check in a checkout in the sandbox. */
+/** Returns the option that starts a check in the sandbox, in a checkout to which it may write. */
 export function confinedToCheckout(sandbox: Sandbox | null, checkout: CheckPlace): Confined {
   if (sandbox?.rules.checksInside !== true) return {};
   const place = checkoutPlace(checkout);
   return { confine: (command) => sandbox.wrap(command, 'check', place) };
 }
 
-/** Returns a run's sandbox for an agent that works in a checkout: it may write there, too. */
+/** Returns a run's sandbox for an agent that works in a checkout: in addition, the agent may write there. */
 export function inCheckout(sandbox: Sandbox, checkout: CheckPlace): Sandbox {
   const place = checkoutPlace(checkout);
   return { ...sandbox, wrap: (command, as) => sandbox.wrap(command, as, place) };

@@ -14,8 +14,8 @@ export interface SandboxOptions extends SandboxRequest {
 }
 
 /**
- * Plans a sandbox, opens it and tests that it works. Rejects with a `SandboxError` if it does not. Import this file
- * only with `--sandbox`, so that the sandbox's code is not loaded otherwise.
+ * Plans a sandbox, opens it and tests it. Rejects with a `SandboxError` if it does not work. Import this file only with
+ * `--sandbox`, so that the sandbox's code is not loaded otherwise.
  */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   requireSandboxUser();

@@ -8,12 +8,12 @@ import { planSandbox } from '../../effects/sandbox/surroundings.ts';
 import { SandboxError } from '../../errors.ts';
 import { sandboxRequest } from './sandbox-request.ts';
 
-/** The rules of a run's sandbox. Each refusal is a sentence: why it would be refused, or why the rules are unknown. */
+/** The rules of a run's sandbox. Each of `refusals` says why the sandbox would be refused, or its rules are unknown. */
 export interface PlannedRules {
   /** Null if the rules are unknown: something is missing, or the work tree does not exist yet. */
   readonly rules: SandboxRules | null;
   readonly refusals: readonly string[];
-  /** The variables that the sandbox sets; the `XXXXXX` in their values is chosen at the start. */
+  /** The variables that the sandbox sets; for the `XXXXXX` in their values, random letters are chosen at the start. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

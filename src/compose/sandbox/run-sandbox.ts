@@ -25,7 +25,7 @@ export interface RunSandbox {
 
 /** Facts about the run for which a sandbox is opened. */
 export interface RunInSandbox {
-  /** Returns the programs of the run's agents, which nothing inside may change. */
+  /** Returns the programs of the run's agents, which nothing in the sandbox may change. */
   readonly programs: () => readonly string[];
   readonly runId: string;
   readonly warn: (sentence: string) => void;
@@ -77,9 +77,9 @@ export interface LaterChecks {
 
 /** The sandbox for later checks of a task, by the rules that were saved with it. */
 export interface LaterSandbox {
-  /** Rejects with a `SandboxError` if the sandbox is not available, as far as this can be told without opening it. */
+  /** Rejects with a `SandboxError` if the sandbox is known to be unavailable; does not open it. */
   require(cwd: string): Promise<void>;
-  /** Opens the sandbox for a folder, if need be; null if checks run outside. Rejects with a `SandboxError`. */
+  /** Opens the sandbox for a folder, unless it is open; null if checks run outside. Rejects with a `SandboxError`. */
   open(cwd: string): Promise<Sandbox | null>;
   /** Warns about what the sandbox refused or found, and closes it. Call it last, when no process in it is alive. */
   close(): Promise<void>;
@@ -130,7 +130,7 @@ export function deniedLater(facts: LaterFacts, cwd: string): Promise<readonly st
   return deniedBy(laterRequest(facts, cwd));
 }
 
-/** Returns the rules the user asked for. Their paths start at the folder of the task's start, not at a checkout. */
+/** Returns the rules that the user asked for. Their paths are relative to where the task began, not to a checkout. */
 function askedFrom(stored: StoredRun): AskedRules {
   const { startDir, settings } = stored;
   const from = path.resolve(startDir, settings.cwd ?? '.');

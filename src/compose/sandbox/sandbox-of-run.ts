@@ -18,7 +18,7 @@ const NO_SANDBOX = {
   close: async () => {},
 } satisfies RunSandbox & LaterSandbox;
 
-/** Returns the sandbox, not yet opened, for checks after a task's run. `checks` is null if they belong to no task. */
+/** Returns the sandbox, not yet opened, for checks after a task's run. `checks` is null if its settings are unknown. */
 export async function laterSandbox(checks: LaterChecks | null): Promise<LaterSandbox> {
   if (checks === null) return NO_SANDBOX;
   const { sandbox, sandboxChecks } = checks.stored.settings;
