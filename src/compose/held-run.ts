@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly isAttended?: boolean;
   /** The work trees that this process has locked, if it runs several tasks; absent: the run locks its own. */
   readonly workTrees?: WorkTreeHolds;
-  /** Set if a worker of a fleet runs the task. */
+  /** Set if a worker of a fleet (machines that share one database of tasks) runs the task. */
   readonly leg?: FleetLeg;
   /** Arguments placed before all others of the agent's program: the path of a script if the program is node. */
   readonly agentPrefixArgs?: readonly string[];

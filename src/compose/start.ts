@@ -205,7 +205,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
-  // In a fleet, the worker works in a new clone, so its hooks and settings are read again.
+  // In a fleet, the worker works in a new clone, so the hooks and settings of this clone are read.
   const gitSetup = await gitSetupOf(run, tree, task.status === 'pending' || run.leg !== undefined);
   const deciders = await decidersOf(run, task.status === 'pending');
   const known = { baseline, tree, gitSetup, deciders };

@@ -77,7 +77,7 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/** Returns the task's id and folders. Inside a loop both default to those of the loop's own task. */
+/** Returns the task's id and folders. Inside a loop, the id and the folders default to those of the loop's own task. */
 function whereabouts(
   id: string | undefined,
   options: FolderOptions,

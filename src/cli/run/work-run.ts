@@ -77,7 +77,7 @@ export async function runList(open: OpenList): Promise<number> {
   const hold = await holdList(plan, name, shown);
   const runs = sharedRuns(plan.stateDir, tell);
   try {
-    // A ralph that was killed while it ticked an item may have left a half-written file.
+    // A process that was killed while it ticked an item may have left a half-written file.
     if (file !== null) removeHalfWritten(path.dirname(file), path.basename(file));
     // Another run may have changed the stored state since it was read.
     const fresh = requireListState(plan, open.state);

@@ -104,8 +104,8 @@ export function notLive(found: FoundTask): InvalidStateError {
 }
 
 /**
- * Throws `InsideLoopError` if the agent of a loop acts on that loop's own task. This stops mistakes,
- * not an agent that changes its environment.
+ * Throws `InsideLoopError` if the agent of a loop acts on that loop's own task. This prevents mistakes only: an agent
+ * could change its environment variables.
  */
 export function refuseInsideOwnLoop(
   command: string,

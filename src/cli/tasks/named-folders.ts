@@ -18,7 +18,7 @@ export interface StoreOptions extends FolderOptions {
 }
 
 export interface TaskFolders {
-  /** Absolute path. So is `stateDir`. */
+  /** Absolute path; `stateDir` is one, too. */
   readonly vault: string;
   readonly stateDir: string;
   /** Whether flags or variables name the vault or the state folder. */

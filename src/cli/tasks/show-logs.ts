@@ -49,11 +49,11 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  // A log without a note is read as the default agent's: the settings name only the agents of the last run.
+  // If nothing says which agent wrote a log, it is read as the default agent's: the settings name only the last agents.
   return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 
-/** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
+/** Returns a function that turns each piece of a log into text. It keeps an incomplete line until the rest comes. */
 function readableText(create: (iteration: number) => ReadableLog): (piece: LogPiece) => string {
   let stdout: ReadableLog = createPlainLog();
   let stderr = createPlainLog();

@@ -39,7 +39,7 @@ async function reasonToHold(
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  // If a loop runs the task, the loop itself counts the iterations.
+  // Iterations are counted here only for a task that a program keeps through the library: a loop counts its own.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
   if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };
@@ -64,7 +64,7 @@ async function countStop(
   return (await service.incrementIteration(taskId, report)).should_continue;
 }
 
-/** Returns the agent's last message, or null. The transcript may lack it, so newer versions pass it directly. */
+/** Returns the agent's last message, or null. The transcript may lack it, so newer Claude Code passes it directly. */
 function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
   if (typeof last === 'string') return last;
   return typeof file === 'string' ? lastMessageIn(file) : null;

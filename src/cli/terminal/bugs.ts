@@ -12,7 +12,7 @@ const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 export function watchForBugs(): void {
   for (const event of EVENTS) {
     process.on(event, (error: unknown) => {
-      // Any other listener is one of `endedByBugs`, which ends its task first.
+      // With a second listener, `endedByBugs` is running a task. It ends the task because of the error.
       if (process.listenerCount(event) > 1) return;
       sayBug(error);
       process.exit(EXIT_BUG);

@@ -36,7 +36,9 @@ export interface TaskToJudge extends NamedTask {
   /** The folder in which ralph was started. */
   readonly startDir: string;
   readonly warn: (sentence: string) => void;
-  /** Called once, with its pid if known, if another process uses checkouts of this repository and must end first. */
+  /**
+   * Called once if another process that uses checkouts of this repository must end first; `pid` is its pid, if known.
+   */
   readonly onWait: (pid: number | null) => void;
 }
 

@@ -162,7 +162,7 @@ async function landClaimed(
   return landing;
 }
 
-/** Returns the path of the file `apart`, whose changes do not land, within the repository; null if it is not in it. */
+/** Returns the path of `apart`, a file that does not land, relative to the repository's root; null if it is outside. */
 function apartIn({ apart, state }: TaskToLand): string | null {
   const origin = state.git.work_tree?.origin;
   if (apart === null || origin === undefined) return null;

@@ -114,7 +114,7 @@ export interface ProofToRepeat extends PlacedProof {
   /** The task that the proof is about, for the rules of its sandbox; null for a proof from elsewhere. */
   readonly task: Pick<LaterChecks, 'state' | 'stored' | 'keyFile'> | null;
   readonly warn: (sentence: string) => void;
-  /** Called once, with its pid if known, if a landing or another check of a proof is under way and must end first. */
+  /** Called once if a landing or another check of a proof must end first; `pid` is that of its process, if known. */
   readonly onWait: (pid: number | null) => void;
 }
 
@@ -156,7 +156,7 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
   try {
     ended = await claimLanding(repository, signal, proof.onWait);
     if (ended === null) throw stopped;
-    // A ralph that was killed may have left this folder.
+    // A process that was killed may have left this folder.
     rmSync(scratch, { recursive: true, force: true });
     const limits = { env: proof.env, timeoutMs: GIT_TIMEOUT_MS, signal: hurry };
     const git = openPrivateGit({ folder, repository, ...limits });

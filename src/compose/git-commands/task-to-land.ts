@@ -25,7 +25,7 @@ export interface TaskToLand {
   /** Whether to remove the task's work tree once everything in it has landed. */
   readonly removesTree: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** Called once, with its pid if known, if another landing is under way and must end first. */
+  /** Called once if another landing must end first; `pid` is that of its process, if known. */
   readonly onWait: (pid: number | null) => void;
   readonly warn: (sentence: string) => void;
 }

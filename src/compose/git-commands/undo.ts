@@ -68,7 +68,7 @@ export interface UndoneTask extends NamedTask {
 export interface OpenUndo {
   readonly preview: UndoPreview;
   readonly isNothing: boolean;
-  /** Carries it out. Resolves to the paths that could not be restored. Rejects with a `CommandError`. */
+  /** Carries out the undo or redo. Resolves to the paths that could not be restored. Rejects with a `CommandError`. */
   carryOut(): Promise<readonly KeptPath[]>;
   close(): void;
 }

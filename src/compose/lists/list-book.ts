@@ -70,7 +70,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
   /** Returns the list's text to keep, which is needed only while other items are being worked on. */
   const kept = (text: string | null): string | null => (atWork.size === 0 ? null : text);
 
-  /** Writes the file as it has to be after an item's end, and reports what agents did to it. */
+  /** Writes the list's file as it has to be after an item's end, and reports what agents changed in it. */
   const settleFile = async (item: ListItem | null, isDone: boolean): Promise<string | null> => {
     const { file } = ports;
     if (file === null) return null;

@@ -42,7 +42,7 @@ export interface StartedItem {
   readonly done: readonly DoneItem[];
 }
 
-/** The outside world that a run over a list needs. */
+/** What a run over a list needs of the outside world. */
 export interface ListPorts extends BookPorts {
   readonly stateDir: string;
   readonly calls: ItemCalls;

@@ -40,7 +40,7 @@ export interface CheckoutRequest extends CheckoutPlace {
 }
 
 /**
- * Makes a work tree, or finishes one that a killed ralph began. Runs no program that the repository names: git writes
+ * Makes a work tree, or finishes one that a killed process began. Runs no program that the repository names: git writes
  * the files as they are stored, or through filters of the user's own configuration. Resolves to the work tree's own git
  * folder. Rejects with a `GitError`, or the system's error.
  */

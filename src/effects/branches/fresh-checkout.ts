@@ -62,7 +62,7 @@ export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<
   remove();
   try {
     mkdirSync(path.dirname(folder), { recursive: true });
-    // Other users must not read here what they could not read in the work tree.
+    // Other users must not read in the checkout what they could not read in the work tree.
     mkdirSync(path.join(folder, '.git'), { recursive: true, mode: 0o700 });
     const temporary = mkdtempSync(path.join(tmpdir(), temporaryName(folder)));
     await makeRepository(folder, request);

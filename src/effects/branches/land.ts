@@ -56,7 +56,7 @@ export interface LandRequest {
   readonly message: string;
   /** The author of the commit, as settings of git. */
   readonly identity: readonly GitSetting[];
-  /** Prepares the merged work tree and runs the task's checks in it; null if they pass. */
+  /** Prepares the merged work tree and runs the task's checks in it. Resolves to null if they pass. */
   readonly check: (folder: string) => Promise<LandingRefusal | null>;
   /** Waits for locks of git where the branch is checked out. */
   readonly patience: Patience;
@@ -129,7 +129,7 @@ async function landFrom(
   const why = signal.aborted ? STOPPED : await check(scratch.folder);
   if (signal.aborted) return refused(STOPPED, stays);
   if (why !== null) return refused(why, stays);
-  // This must come before the branch moves: a failure after that would hide that the work has landed.
+  // The other branches are looked at before the branch moves: a failure later would hide that the work has landed.
   const elsewhere = await elsewhereOf(scratch, commit, request);
   const end = await bringIn(scratch, { target, commit }, request);
   if (end.kind === 'landed' && form.kind === 'squash') await noteLanded(request, commit, whole);

@@ -86,7 +86,7 @@ async function freeNames(
   const folders = new Set((await listTrees({ repository, git })).map((tree) => tree.path));
   const isAllowed = await isRefName(here, refOf(`ralph/${taskId}`));
   const start = isAllowed && !branches.has(refOf('ralph')) ? 'ralph/' : 'ralph-';
-  // If git does not allow the name, a dot is the cause.
+  // If git does not allow a task's id in a branch's name, this is because of a dot.
   const part = isAllowed ? taskId : taskId.replaceAll('.', '%2E');
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? '' : `-${number}`;

@@ -132,7 +132,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     utimesSync(path.join(gitDir, 'index'), later, later);
   };
   const become = async (commit: string): Promise<void> => {
-    // Without an index, git writes all files and compares none with what was there before.
+    // Without an index, git writes all files of the commit and does not compare them with those that are there.
     rmSync(path.join(gitDir, 'index'), { force: true });
     await becomeCommit(await safely(), commit);
     trustFiles();

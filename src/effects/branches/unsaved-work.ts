@@ -51,7 +51,7 @@ const PLAN_MAX_BYTES = MB;
 
 /**
  * Returns why a task's work tree must stay for its plan file, as half a sentence: the agent has changed the file, such
- * as ticked its items, and git ignores it, so no commit has the changes. Null if nothing speaks for that.
+ * as ticked its items, and git ignores it, so no commit has the changes. Null if it need not stay for that.
  */
 export async function unsavedPlan(
   { path: root, git }: CheckoutPlace,
@@ -123,7 +123,7 @@ async function workInside(
   return null;
 }
 
-/** Returns which commits would be lost in an inner repository; null for none. `going` are the folders that are removed. */
+/** Returns which commits of an inner repository would be lost; null for none. `going` are the folders to be removed. */
 async function commitsInside(
   folder: string,
   name: string,

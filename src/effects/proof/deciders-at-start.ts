@@ -12,7 +12,7 @@ import { type IgnoredDeciders, markIgnoredDeciders } from './ignored-deciders.ts
 export interface DecidersAtStart {
   readonly checks: readonly string[];
   readonly folder: FolderDeciders;
-  /** PATH at the start; `programs` says where each program was found on it. With another PATH they may be elsewhere. */
+  /** PATH at the start, by which `programs` were found. A comparison is possible only with the same PATH. */
   readonly path: string;
   readonly programs: Readonly<Record<string, string | null>>;
   /** Deciders that git ignores; null if they were not looked for. */

@@ -18,8 +18,8 @@ import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 /** What the results of a folder's checks depend on; stored as JSON. */
 export interface FolderDeciders {
   /**
-   * SHA-256 in hex, by the path in the folder; for a link, its target. Empty for a missing file, null for an unreadable
-   * one.
+   * The SHA-256 in hex of each file, or the target of a link, by its path in the folder. Empty for a missing file, null
+   * for an unreadable one.
    */
   readonly files: Readonly<Record<string, string | null>>;
   readonly scripts: readonly {
@@ -39,7 +39,7 @@ export interface FolderOfChecks {
   readonly isOwn: (file: string) => boolean;
 }
 
-/** Deeper folders are not searched for a `package.json`, since the folder may be any and huge. */
+/** Deeper folders are not searched for a `package.json`, since any folder, even a huge one, may be given. */
 const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
 const PACKAGE_MAX_BYTES = MB;
 

@@ -84,7 +84,7 @@ export async function lookIn(
     const entry = tree.get(name);
     const content = entry === undefined ? undefined : contents.get(entry);
     if (content !== undefined) return { kind: 'file', lines: linesIn(content) };
-    // Nothing is known about a path outside the tree.
+    // A path outside the tree is not looked at, so it counts as something unknown.
     const isOther = entry !== undefined || /^(?:\/|\.\.(?:\/|$)|$)/.test(name);
     return { kind: isOther || isFolder(tree, name) ? 'other' : 'nothing' };
   };

@@ -54,8 +54,8 @@ export async function sitOldExam<T>(request: OldExamRequest<T>): Promise<T> {
     try {
       return await check(placeIn(checkout, below));
     } finally {
-      // Through a link, checks may have written build output into the work tree, made from the files of the start.
-      // These get a new time, so that the next build does not take the output for its own.
+      // Through a link, checks may have written build output into the work tree, made from the files of the start. The
+      // work tree's versions of these files get a new time, so that the next build does not keep that output.
       if (linked.length > 0) touchAll(git.repository.root, [...undone.keys()]);
     }
   } finally {

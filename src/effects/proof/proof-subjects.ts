@@ -51,7 +51,7 @@ async function committedTreeOf(
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(files, { recursive: true, mode: 0o700 });
   const written = withIndex(withTree(git.own, files), index);
-  // A split index would leave a part of itself in the user's repository.
+  // With a split index, git would leave a part of the index in the user's repository.
   const whole = withGitSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
   const adding = withIndex(withTree(whole, files), index);
   try {

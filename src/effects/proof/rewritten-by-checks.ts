@@ -41,11 +41,11 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;
-    // If a file is again as at the start, the check compares with the right content.
+    // If a check has set a file back to how it was at the start, it compares with the right content.
     if (from === null || first === null || to === first) continue;
     const isCompared = deciders.has(path) || isDeciderName(path) || isTestName(path);
     if (!isCompared) others.push(path);
-    // A binary file has no lines.
+    // For a binary file, which has no lines, any change counts.
     else if (to === null || lines.get(path)?.removed !== 0) {
       rewritten.push({ path: asText(path), entry: to });
     }

@@ -22,7 +22,9 @@ export interface InitOptions {
   readonly agent?: string;
 }
 
-/** `ralph init`: creates a vault's folders and a configuration, or for a project only that. Overwrites nothing. */
+/**
+ * `ralph init`: creates a vault's folders and a configuration; in a project only the configuration. Overwrites nothing.
+ */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const agents = options.agent === undefined ? null : agentsNamed(options.agent);

@@ -128,7 +128,7 @@ async function keptHead({ git, store, timeline }: CommitRequest): Promise<Head> 
   if (store.keptHead !== null || newest === undefined) {
     return store.keptHead ?? { branch: null, commit: null };
   }
-  // An earlier process made that snapshot.
+  // An earlier process made the newest snapshot, so HEAD is read from the snapshot.
   return { branch: newest.branch, commit: (await readSnapshot(git, newest.commit)).head };
 }
 

@@ -82,7 +82,7 @@ export function examCopies(
     mkdirSync(to, { recursive: true });
     for (const name of readdirSync(from)) {
       const place = path.join(from, name);
-      // This file would lead git to the submodule's repository in the work tree, and git would write there.
+      // This `.git` file would lead git to the submodule's repository in the work tree, and git would write there.
       if (name === '.git' && !lstatSync(place).isDirectory()) continue;
       await copy(place, path.join(to, name));
     }

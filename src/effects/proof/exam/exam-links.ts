@@ -37,7 +37,7 @@ export function textInExam({ root, folder }: ExamPlaces, content: Buffer): Buffe
   const text = content.toString('latin1');
   const [from, to] = [root, folder].map((place) => Buffer.from(place).toString('latin1'));
   const name = (from ?? '').replace(/[.+*?^${}()|[\]\\]/g, '\\$&');
-  // `/repo-2` and `/repo.ralph` are other folders; a full stop may end a sentence.
+  // For `/repo`, the paths `/repo-2` and `/repo.ralph` are other folders, but a full stop may end a sentence.
   const changed = text.replace(new RegExp(`${name}(?![\\w-]|\\.\\w)`, 'g'), () => to ?? '');
   return changed === text ? null : Buffer.from(changed, 'latin1');
 }
