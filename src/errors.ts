@@ -76,7 +76,7 @@ export class SandboxError extends CommandError {
   }
 }
 
-/** A request to a fleet cannot be carried out. */
+/** A request to a fleet (machines that share a database of tasks) cannot be carried out. */
 export class FleetError extends CommandError {
   constructor(sentence: string, exitCode: number = EXIT_USAGE) {
     super(sentence, exitCode);

@@ -14,7 +14,7 @@ export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;
 
-/** The database of a fleet cannot be reached at present. */
+/** The database of a fleet (machines that share tasks) cannot be reached at present. */
 export const EXIT_AWAY = 75;
 
 /** Returns the exit code of a task that ended with this status and reason. */

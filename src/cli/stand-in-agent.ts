@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /*
- * The agent of `ralph demo`: a separate program that prints the stream-json of `claude` and plays three
- * turns: it works, it mentions the promise, it states the promise.
+ * The agent of `ralph demo`: a separate program that prints the stream-json of `claude` and plays three turns: it
+ * works, it mentions the promise (the words for "done"), it states the promise.
  */
 
 interface Turn {

@@ -49,7 +49,7 @@ export interface FleetLeg {
   readonly lease: Lease;
   /** Asks people for approval through the database of the fleet instead of files. */
   readonly approvals: ApprovalDesk;
-  /** Where notes for a person are written instead of the vault, and the command that resumes the task. */
+  /** The folder for notes to a person, instead of the vault's, and the command that resumes the task. */
   readonly notes: { readonly folder: string; readonly again: string };
   /** Called once, before the loop begins, with the keeper of the task's snapshots. */
   opened(keeper: TreeKeeper | null): void;

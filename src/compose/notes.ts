@@ -51,7 +51,7 @@ export function noteWriter({ plan, paths, seal, warn, leg }: ClaimedRun): NoteWr
   };
 }
 
-/** Creates the port that writes the proof of a task. Its code is loaded only if there is something to prove. */
+/** Returns the function that writes the proof of a task. Its code is loaded only if there is something to prove. */
 export function proofKeeper(
   { plan, paths, seal, warn }: ClaimedRun,
   keeper: Pick<TreeKeeper, 'git'> | null,

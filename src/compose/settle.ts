@@ -82,7 +82,7 @@ async function followLate(git: PrivateGit): Promise<void> {
   await followCommit(git, nothing, createPatience());
 }
 
-/** Creates the port that commits or undoes the changes of iterations. */
+/** Returns the functions with which the loop commits or undoes the changes of iterations. */
 export function workTreeSettler(
   run: ClaimedRun,
   keeper: TreeKeeper | null,

@@ -201,7 +201,7 @@ function offInPass(): Partial<Settings> {
   return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
-/** Returns settings with no condition but the promise: stating that, or moving the file, completes a rescued task. */
+/** Returns settings by which only the promise (the agent's words for "done") or a moved file completes a rescue. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));

@@ -102,7 +102,7 @@ export async function runList(open: OpenList): Promise<number> {
   }
 }
 
-/** Finds the branch on which items land if each has its own work tree. */
+/** Finds the branch to which the work of items is brought if each item has its own work tree. */
 function targetOf({ plan, name }: OpenList, { target: known }: ListState): Promise<LandingTarget> {
   const protect = plan.settings.protectBranch;
   const env = plan.gitEnv;

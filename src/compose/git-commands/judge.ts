@@ -36,9 +36,7 @@ export interface TaskToJudge extends NamedTask {
   /** The folder in which ralph was started. */
   readonly startDir: string;
   readonly warn: (sentence: string) => void;
-  /**
-   * Called once if another process that uses checkouts of this repository must end first; `pid` is its pid, if known.
-   */
+  /** Called once if a process that also uses this repository's checkouts must end first; `pid` is its pid, if known. */
   readonly onWait: (pid: number | null) => void;
 }
 

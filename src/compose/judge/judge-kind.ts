@@ -7,7 +7,7 @@ import type { Settings } from '../../core/settings/settings.ts';
 import { type AgentKind, type AgentOptions, locate } from '../../effects/agents/agent.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
-/** Creates an `AgentKind` from the settings of all agents. */
+/** Makes an `AgentKind` (how an agent is started and read) from the settings of all agents. */
 type KindOf = (
   name: AgentName,
   options: Omit<AgentOptions, 'settings'> & {

@@ -18,7 +18,7 @@ interface TargetRequest {
   readonly known: string | undefined;
 }
 
-/** The branch on which the items of a list land. */
+/** The branch to which the work of a list's items is brought (on which they "land"). */
 export interface LandingTarget {
   /** The name of the branch, without `refs/heads/`. */
   readonly branch: string;

@@ -155,7 +155,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     return false;
   };
 
-  /** Runs the command that prints the list again if work on an item has ended since. */
+  /** If work on an item has ended since the list was printed, runs the command that prints it once more. */
   const readAgain = async (): Promise<void> => {
     if (file !== null || !isStale) return;
     isStale = false;

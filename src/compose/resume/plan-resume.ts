@@ -30,7 +30,7 @@ export type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthroug
 
 /** A task to resume, and the settings that this resume changes. */
 export interface ResumeRequest {
-  /** A valid id. */
+  /** The task's id, already found to be valid. */
   readonly taskId: string;
   /** Absolute paths. */
   readonly place: SealedPlace & { readonly vault: string };

@@ -99,7 +99,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/** Returns git for one repository, even if that is broken and lies in another, or a setting names other files. */
+/** Returns git that uses only this repository, even if it is broken and in another, or a setting names other files. */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }

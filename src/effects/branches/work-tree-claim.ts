@@ -15,7 +15,7 @@ import { claimTask, liveClaim } from '../lock/task-lock.ts';
  *   ralph/locks/shared.<id>/ the claim of a driver that was told to share it
  */
 
-/** Who works in a work tree. */
+/** Which task works in a work tree, and how. */
 export interface WorkTreeUser {
   readonly taskId: string;
   /** Absolute path. */

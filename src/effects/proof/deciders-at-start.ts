@@ -74,7 +74,7 @@ export function programsOf({ programs }: DecidersAtStart): FoundPrograms {
   return new Map(Object.entries(programs));
 }
 
-/** Returns the text of `deciders.json`, not sealed yet. */
+/** Returns the text of `deciders.json`, without its seal (a signature with the user's key). */
 export function decidersJson(deciders: DecidersAtStart): string {
   return `${safeJson(deciders)}\n`;
 }

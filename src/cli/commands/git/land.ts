@@ -125,7 +125,7 @@ function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions):
   ]);
 }
 
-/** Resumes a task and tells it why it did not land. Never resolves to 0, since nothing has landed. */
+/** Resumes a task and tells its agent why the work did not land. Never resolves to 0, since nothing has landed. */
 async function continueTask(
   { state, standing }: FoundTask,
   why: LandingRefusal,

@@ -82,7 +82,7 @@ async function examine(
   signal: AbortSignal,
 ): Promise<readonly DoctorFinding[]> {
   const startDir = startFolder();
-  // Untrusted settings can name programs and folders, so no check uses them.
+  // Untrusted settings can name programs and folders, so `ralph doctor` leaves these settings out.
   const collected = await collectSettings({
     flags: layerOf({ ...options }, (name) => ({ kind: 'flag', where: SETTINGS[name].flag })),
     env,

@@ -23,7 +23,7 @@ export interface InitOptions {
 }
 
 /**
- * `ralph init`: creates a vault's folders and a configuration; in a project only the configuration. Overwrites nothing.
+ * `ralph init`: creates a vault's folders and a configuration; in a project only the latter file. Overwrites nothing.
  */
 export function init(options: InitOptions): number {
   const here = startFolder();

@@ -50,7 +50,7 @@ export async function readGitSetup(
   return setup;
 }
 
-/** Returns the text of `git-setup.json`, not sealed yet. */
+/** Returns the text of `git-setup.json`, without its seal (a signature with the user's key). */
 export function gitSetupJson(setup: GitSetup): string {
   return `${safeJson({ setup })}\n`;
 }

@@ -6,8 +6,8 @@ import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
  * Finds files that changed during a commit: a hook may format them, and a filter may make git store other content than
- * the work tree has. Such changes count as work of the iteration. They are found without git: the times of the files
- * are compared with the instant at which the commit began, and the committed content with that of the snapshot.
+ * the work tree has. This counts as the iteration's work. Needs no git: compares the times of files with the instant at
+ * which the commit began, and the committed content with the snapshot's.
  */
 
 /** Touches a file and returns the instant by the file system's clock, which is coarser than the system's, in ms. */
