@@ -21,7 +21,7 @@ import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** How long to wait for the driver (the task's process). It ends its agent within 5 s after the request. */
+/** How long to wait for the driver (the task's process), which ends its agent within 5 s after the request to stop. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -58,7 +58,7 @@ async function untilItEnds(
   const startedMs = performance.now();
   for (;;) {
     const standing = lookAgain(found, look);
-    // The driver saves the task's end, may run a last command, and only then gives the task free.
+    // The driver saves the task's end, may run a last command, and only then releases the task.
     const isOver = standing !== 'live' && isFree();
     if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
     await sleep(LOOK_EVERY_MS);

@@ -83,8 +83,8 @@ const NOTHING_KEPT: KeptWork = { kept: null, isOpen: false, leftOut: new Map() }
 
 /**
  * Returns the tree of the newest snapshot. If the branch has moved since then, nobody knows which uncommitted changes
- * are still wanted, so they do not land and are only named. Not named are paths of the task's commits since then, since
- * hooks and filters may have changed them.
+ * are still wanted, so they do not land and are only named. Paths in the task's later commits are not named: their
+ * changes are committed, as hooks and filters made them.
  */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<KeptWork> {
   const privately = openGit(request, request.repository);

@@ -100,7 +100,7 @@ async function bringIgnored(
   return copies.linked;
 }
 
-/** Makes the parent folder of a place. Returns false if something is at the place, or if it would be outside the exam. */
+/** Makes the parent folder of a place. Returns false if the place is taken, cannot be made, or is outside the exam. */
 function makeRoom(place: string, root: string): boolean {
   try {
     mkdirSync(path.dirname(place), { recursive: true });
