@@ -132,7 +132,7 @@ async function temporaryFolder({ plan, repository }: Asked): Promise<readonly An
   return [new UsageError([why])];
 }
 
-/** Returns why no checkout, which checks of finished work may need, can be made in the temporary folder; or null. */
+/** Returns why the temporary folder can hold no checkout for checks of finished work; null if it can or need not. */
 export function temporaryFolderProblem({ settings, policy }: RunPlan): string | null {
   const mayCheckOut = settings.proof !== 'tell' || settings.verifyClean;
   const isNeeded = mayCheckOut && commandsToCheck(policy).length > 0;

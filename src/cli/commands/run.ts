@@ -58,8 +58,8 @@ export async function runCommand(
     if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isToBeResumed(plan)) {
-    // With an untrusted configuration, only a dry run gets here. If a variable asked for that, the resume (which reads
-    // only flags) would be real.
+    // With an untrusted configuration, only a dry run gets here. The resume reads only flags, so a dry run that the
+    // environment asks for would become a real one.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     // The flags that are left out here apply only to a new task.

@@ -125,8 +125,8 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
 }
 
 /**
- * Whether an agent that repeats `text` would count as done, or would be asked whether it is done. The promise (the
- * words for "done") after other words on a line does not count: it leads to that question at worst.
+ * Whether an agent that repeats `text` would count as done, or be asked whether it is. False if the promise (the words
+ * for "done") only follows other words on a line, since that leads to the question at worst.
  */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const verdict = judgePromise(text, promise, match, []);

@@ -52,7 +52,7 @@ export function judgeAgain(
   return results.map((result) => judgeCheck(result, known, JUDGED_AGAIN));
 }
 
-/** Compares the results of checks that were run again with their proof. */
+/** Returns how repeated checks, and the files that decide them, differ from a proof. */
 export function differencesFrom(
   facts: ProofFacts,
   results: readonly CheckResult[],

@@ -107,8 +107,8 @@ export function loseShift(
 }
 
 /**
- * Puts the agent that starts next on shift: in a new iteration, the first free one of the list. Waits if none is
- * free.
+ * Puts the agent to start on shift: in a new iteration, the first free one of the list. If none is free, waits or ends
+ * the task.
  */
 export function takeShift(
   state: LoopState,

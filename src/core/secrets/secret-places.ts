@@ -14,7 +14,7 @@ const urlPassword = (): RegExp =>
 /** Builds a pattern for a password with an unescaped slash. The part before it must have no dot, unlike a host. */
 const urlPasswordWithSlash = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#.\\]{0,64}:)(?!\d{1,5}[/?#]|[^\s@]{0,80}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s"'`<>@\\]{1,100})(?=@(?!sha\d{3}:)[\w.-]{1,253}(?:[:/?\s"'\\]|$))/g;
-/** Builds a pattern for a token in place of the user name. */
+/** Builds a pattern for a token in place of a URL's user name. */
 const urlToken = (): RegExp => /(:\/\/)(?=[A-Za-z_-]{0,60}\d)[\w-]{20,}(?=@)/g;
 const URL_SIGN = '://[^\\s"\'`<>@\\\\]{1,300}@';
 

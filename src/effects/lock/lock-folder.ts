@@ -110,7 +110,7 @@ export function isClaimThere(file: string): boolean {
   return unlessGone(() => withRegularFile(file, constants.O_NOFOLLOW, () => true)) ?? false;
 }
 
-/** Removes claims, and their folder with the last one. Ignores errors. */
+/** Removes claims, and then their folder and `locks` if these are empty. Ignores errors. */
 export function removeClaims(folder: string, files: readonly string[]): void {
   files.forEach(tryToRemove);
   try {

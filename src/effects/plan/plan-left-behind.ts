@@ -59,7 +59,7 @@ function stepsTo(folder: string, file: string): readonly string[] {
   return [...links, at];
 }
 
-/** Rejects with a `UsageError` if `--setup` has not created a missing plan. A run without it is checked earlier. */
+/** Rejects with a `UsageError` if `--setup` has not created a missing plan. A run without `--setup` is checked earlier. */
 export async function requirePlanAfterSetup(plan: RunPlan): Promise<void> {
   const why = plan.settings.setup === null ? null : await planLeftBehind(plan);
   if (why !== null) throw new UsageError([why]);

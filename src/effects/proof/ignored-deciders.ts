@@ -17,7 +17,7 @@ import { markFile } from '../workspace/file-marks.ts';
 /** SHA-256 in hex by the path relative to the top of the work tree; null if the file cannot be read. */
 export type IgnoredDeciders = Readonly<Record<string, string | null>>;
 
-/** Records the ignored files that decide by their names; none outside git or if git fails. */
+/** Records the hashes of the ignored files that checks obey; none outside git or if git fails. */
 export async function markIgnoredDeciders(cwd: string, git: Git): Promise<IgnoredDeciders> {
   const root = findGitAbove(cwd);
   if (root === null) return {};

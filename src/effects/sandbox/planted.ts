@@ -14,9 +14,9 @@ import {
 import type { SandboxPlan } from './surroundings.ts';
 
 /**
- * Watches for what the agent plants so that programs outside run it: changes of paths that it must not change (mounts
- * cannot hold all of them) and of their entries in git, new repositories and dangerous names (those of files that
- * programs run by themselves) in its folders, and new links in folders of git.
+ * Watches for what the agent plants for programs outside to run. That is a change of a path that it must not change
+ * (mounts do not protect all of them) or of its entry in git; a new or changed repository, or file that programs run
+ * by themselves, in its folders; and a new link in a git folder.
  */
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,

@@ -186,7 +186,7 @@ export interface ClaimRequest {
 export interface ClaimKey {
   readonly taskId: string;
   readonly fence: number;
-  /** The job of pg-boss, as text that only the queue reads. */
+  /** The claim's job in pg-boss, the queue's engine. Callers only pass it back. */
   readonly job: string;
 }
 
