@@ -1,6 +1,6 @@
 import { SHOWN } from '../markdown/non-prose.ts';
 import { oneLine } from '../text/untrusted-text.ts';
-import { tagsIn } from './own-tags.ts';
+import { examplesIn, tagsIn } from './own-tags.ts';
 import type { PromptText } from './promise.ts';
 
 /** A request in which the agent asks a person to allow something. */
@@ -27,9 +27,7 @@ export function readApprovalRequest(
   message: string,
   own: readonly PromptText[] = [],
 ): ApprovalRequest | null {
-  const examples = own
-    .filter(({ kind }) => kind === 'sentence-wise')
-    .map(({ text }) => readApprovalRequest(text)?.what);
+  const examples = examplesIn(own, (text) => readApprovalRequest(text)?.what);
   const requests = tagsIn(message, REQUEST, ['in-code', 'in-a-comment', 'in-a-quote']).map(
     ([, double, single, words = '']) => ({
       id: double ?? single ?? '',

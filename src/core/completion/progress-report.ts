@@ -1,6 +1,6 @@
 import { preview } from '../secrets/secrets.ts';
 import type { Progress } from '../task/task-state.ts';
-import { tagsIn } from './own-tags.ts';
+import { examplesIn, tagsIn } from './own-tags.ts';
 import type { PromptText } from './promise.ts';
 
 /** Progress that the agent reports. */
@@ -26,9 +26,7 @@ export function readProgressReport(
   message: string,
   own: readonly PromptText[] = [],
 ): ProgressReport | null {
-  const examples = own
-    .filter(({ kind }) => kind === 'sentence-wise')
-    .map(({ text }) => readProgressReport(text));
+  const examples = examplesIn(own, (text) => readProgressReport(text));
   return (
     tagsIn(message, REPORT, ['in-code', 'in-a-comment'])
       .flatMap(([, attributes = '', step = '']) => readReport(attributes, step) ?? [])

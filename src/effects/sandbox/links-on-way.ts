@@ -5,7 +5,7 @@ import { errorCode } from '../files/write-file.ts';
 /** The largest number of links that Linux follows. */
 const MOST_LINKS = 40;
 
-/** Returns the links through which a path leads, also those in the targets of links, as far as Linux follows them. */
+/** Returns the links through which a path leads, and the links in their targets, up to the number that Linux follows. */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];
   const left = place.split('/').reverse();

@@ -133,7 +133,7 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/** Whether the plan and its headings are those that were counted, or either is unknown. If not, ralph counts anew. */
+/** Whether the plan and its headings are those that were counted, or either is unknown. If not, ralph counts again. */
 function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
   return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }

@@ -22,7 +22,7 @@ export type FoundPlaces = ReadonlyMap<string, FoundPlace>;
 export interface SearchLimits {
   /** Folders that are read-only inside the sandbox. They are not searched. */
   readonly held: ReadonlySet<string>;
-  /** The known folders of git: new folders that `git worktree add` makes in them are not reported, whoever runs it. */
+  /** The known git folders. A new folder in them that `git worktree add` made is not reported. */
   readonly gitFolders: ReadonlySet<string>;
 }
 
@@ -127,7 +127,7 @@ function noteRepository(
   }
 }
 
-/** Whether git takes a folder for a repository. A repository's `logs` folder is none: it has `HEAD` and `refs` only. */
+/** Whether git takes a folder for a repository. It does not take a `logs` folder, which has only `HEAD` and `refs`. */
 function isRepository(parts: ReadonlySet<string>): boolean {
   const isWhole = parts.has('objects') && parts.has('refs');
   return parts.has('HEAD') && (isWhole || parts.has('commondir'));
