@@ -1,3 +1,4 @@
+import { isObject } from '../text/is-object.ts';
 import { DONE_FIELDS, DONE_SWITCHES, doneWordAmong, standingOfWord } from './done-words.ts';
 import { withIds } from './item-ids.ts';
 import {
@@ -270,7 +271,7 @@ function itemOf(
 
 function criteriaOf(fields: Fields): readonly string[] {
   const told = CRITERIA.map((key) =>
-    [fields[key]].flat().flatMap((each) => (isFields(each) ? nameIn(each) : textIn(each)) ?? []),
+    [fields[key]].flat().flatMap((each) => (isObject(each) ? nameIn(each) : textIn(each)) ?? []),
   );
   return told.find((texts) => texts.length > 0)?.map((text) => text.trim()) ?? [];
 }
@@ -319,13 +320,9 @@ function withoutMarks(object: PlacedObject, but: readonly string[]): object {
   );
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function blockersIn(value: unknown): readonly string[] {
   return [value].flat().flatMap((each: unknown) => {
-    if (!isFields(each)) return idIn(each) ?? [];
+    if (!isObject(each)) return idIn(each) ?? [];
     const { type = 'blocks', depends_on_id: other, id } = each;
     return type === 'blocks' ? (idIn(other ?? id) ?? []) : [];
   });
@@ -338,6 +335,6 @@ function priorityOf(priority: unknown): number {
 
 function checksOf(fields: Fields): readonly string[] {
   const own = CHECKS.flatMap((key) => textsIn(fields[key]));
-  const layers = Array.isArray(fields.layers) ? fields.layers.filter(isFields) : [];
+  const layers = Array.isArray(fields.layers) ? fields.layers.filter(isObject) : [];
   return [...new Set([...own, ...layers.flatMap(({ cmd }) => textsIn(cmd))])];
 }
