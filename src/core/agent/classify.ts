@@ -3,7 +3,7 @@ import type { Agent, HostMachine } from './agent.ts';
 import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
 import { errored, fatal, type Outcome, tooLong, transient } from './outcome.ts';
 import { readResetTime } from './reset-time.ts';
-import { OF_A_TOOL, sharedFailure } from './shared-wordings.ts';
+import { OF_A_TOOL, passingFailure, sharedFailure } from './shared-wordings.ts';
 import { readUsageLimit } from './usage-limit.ts';
 import { failureIn, type ToldFailure } from './wordings.ts';
 
@@ -125,13 +125,16 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   if (status === null && facts.retries.length > 0 && /^api error/i.test(text)) {
     return transient(facts, text);
   }
-  const byExitCode = exitCodeFailure(attempt, words);
-  return byExitCode ?? errored(text === '' ? `the agent reported ${report.subtype}` : text);
+  return (
+    exitCodeFailure(attempt, words) ??
+    passingOutcome(attempt, words) ??
+    errored(text === '' ? `the agent reported ${report.subtype}` : text)
+  );
 }
 
 /** Matches the HTTP status in a report of an agent or a service, such as `API Error: 401 …` or `"code": 429`. */
 const SERVICE_STATUS =
-  /(?:(?:^|[.:;·[(][ \t]*)api error|\bunexpected status|\blast status|"code")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
+  /(?:(?:^|[.:;·[(][ \t]*)c?api ?error|\bunexpected status|\blast status|"code")["\s:(]*(?:repeated )?([45]\d\d)\b/im;
 /** Any HTTP status. It counts only before the model has worked: then it can only come from the service. */
 const ANY_STATUS = /\b(?:status(?: code)?|http(?:\/[\d.]+)?)["\s:(]*([45]\d\d)\b/i;
 
@@ -171,6 +174,14 @@ function exitCodeFailure(attempt: Attempt, words: string): Outcome | null {
   return means === undefined ? null : outcomeOf({ means, words }, attempt, words);
 }
 
+/** Returns the outcome of a failure that passes by itself; null if the agent has worked, or its words say no such thing. */
+function passingOutcome(attempt: Attempt, words: string): Outcome | null {
+  const { facts, at, machine } = attempt;
+  if (facts.worked) return null;
+  const means = passingFailure(words, readResetTime(words, at, machine.timeZone) !== null);
+  return means === null ? null : outcomeOf({ means, words }, attempt, words);
+}
+
 function classifyWithoutResult(attempt: Attempt): Outcome {
   const { facts, agent } = attempt;
   if (facts.endedInRetry) return transient(facts, describeRetries(facts));
@@ -199,6 +210,8 @@ function classifyWithoutResult(attempt: Attempt): Outcome {
       return outcomeOf({ ...named, words }, attempt, oneLine(named.words, READ_CHARS));
     }
     if (told !== null) return outcomeOf(told, attempt, stderr);
+    const passing = isTold ? passingOutcome(attempt, lastErrorOf(stderr).join('\n')) : null;
+    if (passing !== null) return passing;
   }
   return errored(`the agent exited with code ${exitCode ?? 'unknown'}${saying(lastWords)}`);
 }

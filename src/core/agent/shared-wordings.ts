@@ -113,3 +113,32 @@ export function sharedFailure(report: string): ToldFailure | null {
 export function sharedFailureAtStart(line: string): ToldFailure | null {
   return failureIn(line, AT_THE_START, false);
 }
+
+/** What services and networks say about a failure that passes by itself. */
+const PASSING = new RegExp(
+  [
+    String.raw`\brate[- ]limit(?:s|ed|ing)?\b|\btoo many requests\b|\boverloaded\b|\bat capacity\b`,
+    String.raw`\b(?:high|heavy|exceptional) (?:demand|load|traffic)\b|\btemporar(?:y|ily) (?:unavailable|down|limit|outage|error)`,
+    String.raw`\b(?:service|server|model|api|system) (?:is )?(?:currently )?(?:unavailable|busy|down)\b`,
+    String.raw`\bbad gateway\b|\bgateway time-?out\b|\binternal (?:server )?error\b`,
+    String.raw`\btry (?:your request )?again (?:later|soon|in a)\b|\bwait a (?:few|moment|minute|while)\b`,
+    String.raw`\b(?:poor|no|lost) (?:internet|network) connection\b|\bnetwork error\b|\bfetch failed\b|\bsocket hang up\b`,
+    String.raw`\bconnection (?:error|refused|reset|lost|closed|timed out)\b|\b(?:request|response|read) timed out\b`,
+    String.raw`\bE(?:CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|AI_AGAIN)\b|\bunable to connect to (?:the )?api\b`,
+    String.raw`\bstream (?:disconnected|ended|idle timeout)\b|\bfailed to get (?:a )?response from the (?:ai )?model\b`,
+  ].join('|'),
+  'i',
+);
+/** Words for what an account may use. Next to one of them, the time of a reset is that of a plan limit. */
+const ALLOWANCE = /\b(?:limits?|cap|quota|usage|credits?|allowance|budget)\b/i;
+
+/**
+ * Returns the meaning of an error report in words that no other list knows, if it says that the failure passes, or
+ * null. `namesReset` says whether it names the time of a reset. Ask this last, and only if the agent has not worked: a
+ * wrong match has ralph wait for up to `--max-wait`.
+ */
+export function passingFailure(report: string, namesReset: boolean): FailureKind | null {
+  if (OF_A_TOOL.test(report)) return null;
+  if (namesReset && ALLOWANCE.test(report)) return 'usage-limited';
+  return PASSING.test(report) ? 'transient' : null;
+}

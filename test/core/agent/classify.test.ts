@@ -383,7 +383,7 @@ describe('the agent’s own retries', () => {
     ],
     [
       'none, then an API error without a status',
-      errorReport('API Error: the stream ended early', null),
+      errorReport('API Error: the answer made no sense', null),
       'errored',
     ],
     [

@@ -281,3 +281,44 @@ test('the model that refuses to go on is a refused request, also in a report of 
   const result = refusal.result && { ...refusal.result, isRefusal: true };
   expect(meaning({ ...refusal, result })).toBe('refused-request');
 });
+
+describe('a failure that passes, in words that no other list knows', () => {
+  const PASSING: readonly (readonly [AgentName, words: string, means: string])[] = [
+    ['claude', 'Unable to connect to API due to poor internet connection', 'transient'],
+    ['claude', 'Server is temporarily limiting requests · Rate limited', 'transient'],
+    ['claude', 'Spending cap reached resets 4pm', 'usage-limited'],
+    ['claude', 'Team budget used up, resets Dec 1 at 12am (UTC)', 'usage-limited'],
+    ['gemini', 'The model is overloaded. Please try again later.', 'transient'],
+    ['gemini', 'Resource exhausted: please wait a moment', 'transient'],
+    [
+      'copilot',
+      'Model call failed: {"message":"rate limit exceeded","code":"rate_limited"}',
+      'transient',
+    ],
+    ['copilot', 'Failed to get response from the AI model; retried 5 times', 'transient'],
+    ['copilot', "You have exhausted this model's rate limit. Retry in 20 minutes", 'usage-limited'],
+    ['opencode', 'getaddrinfo EAI_AGAIN api.example.com', 'transient'],
+    // These stay as they are: waiting does not help, or it is about something else.
+    ['copilot', 'Model call failed: CAPIError: 400 400 Bad Request', 'refused-request'],
+    ['claude', 'MCP server jira: connection refused', 'errored'],
+    ['claude', 'The cache resets 4pm', 'errored'],
+    ['claude', 'Your version of Claude Code needs an update', 'errored'],
+  ];
+
+  test.for(PASSING)('%s: %s', ([agent, words, means]) => {
+    expect(meaning(errorReport(words), agent)).toBe(means);
+  });
+
+  test('counts only before the agent has worked', () => {
+    const words = 'The model is overloaded. Please try again later.';
+    expect(meaning(withoutReport(1, `Error: ${words}\n`, { worked: false }))).toBe('transient');
+    const worked = { usage: { cost_usd: 0.1, input_tokens: 10, output_tokens: 10 } };
+    expect(meaning(errorReport(words, null, worked))).toBe('errored');
+    expect(meaning(withoutReport(1, `Error: ${words}\n`, { worked: true }))).toBe('errored');
+  });
+
+  test('is nothing in the output of a command, which may be that of its tests', () => {
+    const failed = withoutReport(1, 'Error: connection refused\n', { worked: false });
+    expect(meaning(failed, 'command')).toBe('errored');
+  });
+});
