@@ -2,14 +2,11 @@ import path from 'node:path';
 import type { TaskState } from '../core/task/task-state.ts';
 import { findGitAbove } from '../effects/files/find-git-above.ts';
 import type { TreeKeeper } from '../effects/snapshots/keeper/tree-keeper.ts';
+import { createGitProgress } from '../effects/snapshots/keeper/tree-progress.ts';
 import { makeTaskFolder } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { uncountedFolders } from '../effects/vault/vault-folders.ts';
-import {
-  createGitProgress,
-  type GitProgress,
-  type GitProgressRequest,
-} from '../effects/workspace/git-progress.ts';
+import type { GitProgress, GitProgressRequest } from '../effects/workspace/git-progress.ts';
 import { messageOf } from '../errors.ts';
 import type { Snapshots } from '../loop/ports.ts';
 import { noSnapshot, noSnapshots } from '../report/notices.ts';
@@ -44,14 +41,10 @@ export async function watchTree(run: ClaimedRun, task: KnownTask): Promise<Watch
     signal: stops.signal,
   };
   const keeper = plan.settings.snapshots === false ? null : await openKeeper(run, request, task);
-  if (keeper !== null) {
-    const { createTreeProgress } = await import('../effects/snapshots/keeper/tree-progress.ts');
-    return { keeper, snapshots: keeper, progress: createTreeProgress(keeper, request) };
-  }
   const { noProgressLimit, sameErrorLimit } = plan.policy;
-  const isNeeded = noProgressLimit !== 0 || sameErrorLimit !== 0;
-  const progress = isNeeded ? createGitProgress(request) : null;
-  return { keeper, snapshots: KEEPS_NOTHING, progress };
+  const isNeeded = keeper !== null || noProgressLimit !== 0 || sameErrorLimit !== 0;
+  const progress = isNeeded ? createGitProgress(request, keeper) : null;
+  return { keeper, snapshots: keeper ?? KEEPS_NOTHING, progress };
 }
 
 async function openKeeper(

@@ -57,7 +57,7 @@ describe('what a person sees of the changes of a task', () => {
 
   test('without snapshots none of it is there', async () => {
     const { scene, stderr } = await worked(['--no-snapshots']);
-    expect(stderr).toContain('ralph: changed: 2 files\n');
+    expect(stderr).not.toContain('ralph: changed:');
     const { stdout: status } = await scene.ralph(['status', 't']);
     const { stdout: report } = await scene.ralph(['report']);
     expect(`${stderr}${status}${report}`).not.toMatch(/ralph (undo|diff)|LINES|\| lines \|/);

@@ -121,7 +121,7 @@ export function isSameHead(one: Head, other: Head): boolean {
  * same HEAD; if the text differs, HEAD itself has to be read and compared, since `git gc` and other writes of refs
  * change the text, too.
  */
-export function headSign({ gitDir, commonDir }: Repository): string {
+export function headSign({ gitDir, commonDir }: Places): string {
   const signs = [contentOf(path.join(gitDir, 'HEAD'))];
   // A branch may be a link to another one.
   while (signs.length <= MOST_LINKS) {

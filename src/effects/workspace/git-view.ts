@@ -3,7 +3,7 @@ import type { Git } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWithoutOwnFilters } from '../git/git-filters.ts';
 import type { Pathspecs } from '../git/pathspecs.ts';
-import { type ListedRef, listRefs } from '../git/questions/refs.ts';
+import type { ListedRef } from '../git/questions/refs.ts';
 import { readStatus } from '../git/questions/status.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
 
@@ -13,14 +13,6 @@ export interface WorkTree {
   readonly pathspecs: Pathspecs;
 }
 
-/** A snapshot of the repository. */
-export interface View extends TreeFiles, WorkTree {
-  /** HEAD, and the tips of all branches except those checked out in another work tree. */
-  readonly branches: readonly string[];
-  /** The commits that HEAD and all refs point to. */
-  readonly tips: readonly string[];
-}
-
 /** HEAD, and the changed files of a work tree. */
 export interface TreeFiles {
   /** Id of the commit at HEAD; null before the first commit. */
@@ -28,21 +20,7 @@ export interface TreeFiles {
   readonly dirty: DirtyFiles;
 }
 
-/** Takes a snapshot of the repository; null if git fails. Does not read files again that have not changed since `earlier`. */
-export async function readView(
-  { root, pathspecs }: WorkTree,
-  earlier: DirtyFiles | null,
-  git: Git,
-): Promise<View | null> {
-  const [files, refs] = await Promise.all([
-    readFiles({ root, pathspecs }, earlier, git),
-    orNull(listRefs(git)),
-  ]);
-  if (files === null || refs === null) return null;
-  return { root, pathspecs, ...files, ...tipsIn(refs, root, files.head) };
-}
-
-/** Asks git for HEAD and the changed files of a work tree, as `readView` does; null if git fails. */
+/** Asks git for HEAD and the changed files of a work tree; null if git fails. Reads only files that have changed since `earlier`. */
 export async function readFiles(
   { root, pathspecs }: WorkTree,
   earlier: DirtyFiles | null,
@@ -56,14 +34,11 @@ export async function readFiles(
 }
 
 /**
- * Returns the commits to which HEAD and the refs lead. Skips branches checked out in another work tree, because tasks
- * in two work trees of one repository must not count each other's commits.
+ * Returns the commits to which HEAD and the refs lead: all in `tips`, and in `branches` those of HEAD and the branches.
+ * `branches` skips what is checked out in another work tree, since tasks in two work trees of one repository must not
+ * count each other's commits.
  */
-export function tipsIn(
-  refs: readonly ListedRef[],
-  root: string,
-  head: string | null,
-): Pick<View, 'branches' | 'tips'> {
+export function tipsIn(refs: readonly ListedRef[], root: string, head: string | null) {
   const own = head === null ? [] : [head];
   const branches = refs.filter(
     ({ name, checkedOutIn: folder }) =>

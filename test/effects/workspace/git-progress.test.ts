@@ -3,10 +3,8 @@ import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  createGitProgress,
-  type GitProgressRequest,
-} from '../../../src/effects/workspace/git-progress.ts';
+import { createGitProgress } from '../../../src/effects/snapshots/keeper/tree-progress.ts';
+import type { GitProgressRequest } from '../../../src/effects/workspace/git-progress.ts';
 import { holdTime, passTimeThrough } from '../../helpers/agent-life.ts';
 import { isDead, until, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -45,12 +43,12 @@ async function put(folder: string, content: Files): Promise<void> {
 
 /** What a look from this folder finds. */
 function watch(folder: string, more: Partial<GitProgressRequest> = {}) {
-  const { mark, since, inAll } = createGitProgress({
+  const { mark, since } = createGitProgress({
     ...{ cwd: folder, excluded: [], env: ENV },
     ...more,
   });
   return {
-    ...{ mark, inAll, changes: since },
+    ...{ mark, changes: since },
     /** What has changed, in numbers. */
     async since() {
       const change = await since();
@@ -487,7 +485,7 @@ describe('a repository inside the tree', () => {
   });
 
   test('counts though the root ignores it, and not if it changed before the mark', async () => {
-    const { since, mark, at, progress, base } = await stage({ '.gitignore': 'vendor\n' });
+    const { since, mark, at } = await stage({ '.gitignore': 'vendor\n' });
     gitIn(at('.'))('init', 'vendor/lib');
     expect(await since()).toEqual(files(1));
     await put(at('vendor/lib'), { 'a.txt': 'a' });
@@ -495,8 +493,6 @@ describe('a repository inside the tree', () => {
     expect(await since()).toEqual(NOTHING);
     await put(at('vendor/lib'), { 'a.txt': 'b' });
     expect(await since()).toEqual(files(1));
-    const inAll = await progress.inAll(base ?? '', new AbortController().signal);
-    expect(inAll).toMatchObject(files(2));
   });
 
   test('counts likewise as a submodule', async () => {
@@ -723,56 +719,3 @@ async function fakeGit(script: string) {
   const PATH = `${folder}/bin:${ENV.PATH}`;
   return { folder, trace, started, env: { ...ENV, PATH, REAL_PATH: ENV.PATH, PIDS: pids } };
 }
-
-describe('in all, since the task began', () => {
-  const never = new AbortController().signal;
-
-  test('counts what iterations and `--after` did, and not what was dirty before', async () => {
-    const { folder, git, base, since, mark, progress } = await stage(
-      { 'a.txt': 'a', 'b.txt': 'b' },
-      { 'old.txt': 'old', 'b.txt': 'dirty' },
-    );
-    await put(folder, { 'a.txt': 'changed' });
-    await since();
-    git('commit', '--all', '-m', 'after');
-    await mark();
-    await put(folder, { 'new.txt': 'new' });
-    await since();
-    expect(await progress.inAll(base ?? '', never)).toEqual(commits(1, 2));
-  });
-
-  test('of a task that another process began, by its first commit', async () => {
-    const { folder, git, base } = await stage({ 'a.txt': 'a' });
-    await put(folder, { 'a.txt': 'changed', 'b.txt': 'b' });
-    git('add', '--all');
-    git('commit', '-m', 'second');
-    await put(folder, { 'new.txt': 'new' });
-    const later = watch(folder);
-    await later.mark();
-    expect(await later.inAll(base ?? '', never)).toEqual(commits(1, 3));
-  });
-
-  test('is not known where it was never looked, in no work tree, and in a hurry', async () => {
-    const { folder, base, progress } = await stage();
-    expect(await watch(folder).inAll(base ?? '', never)).toBeNull();
-    expect(await watch(await tempFolder()).inAll(base ?? '', never)).toBeNull();
-    expect(await progress.inAll(base ?? '', AbortSignal.abort())).toBeNull();
-  });
-
-  test('is not waited for longer than a moment', async () => {
-    const { folder, base } = await stage();
-    const bin = await tempFolder();
-    const env = { ...ENV, PATH: `${bin}:${ENV.PATH}` };
-    const slow = watch(folder, { env });
-    await slow.mark();
-    await writeFile(join(bin, 'git'), `#!/bin/sh\n: > '${bin}/asked'\nexec sleep 600\n`);
-    await chmod(join(bin, 'git'), 0o755);
-    holdTime();
-    const looking = slow.inAll(base ?? '', never);
-    await until(
-      () => existsSync(join(bin, 'asked')),
-      () => 'the git that is asked',
-    );
-    expect(await passTimeThrough(looking)).toBeNull();
-  });
-});

@@ -8,10 +8,8 @@ import {
   type GitCommand,
   outputOrNull,
 } from '../../../src/effects/git/call/git-command.ts';
-import {
-  createGitProgress,
-  type GitProgressRequest,
-} from '../../../src/effects/workspace/git-progress.ts';
+import { createGitProgress } from '../../../src/effects/snapshots/keeper/tree-progress.ts';
+import type { GitProgressRequest } from '../../../src/effects/workspace/git-progress.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
 import { isDead, untilDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -464,7 +462,7 @@ describe('git', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  test('is started twice for a look, and once more only where there may be filters', async () => {
+  test('is started once for a look, and once more only where HEAD moved or there may be filters', async () => {
     const scene = await stage();
     const { env, count } = await counting(scene);
     const { mark, since } = scene.watch({ env });
@@ -472,10 +470,10 @@ describe('git', () => {
     // Where the tree begins, once for all.
     expect(count()).toBe(1 + 2);
     await since();
-    expect(count()).toBe(1 + 2 + 2);
+    expect(count()).toBe(1 + 2 + 1);
     scene.git('config', 'filter.p.clean', 'cat');
     await since();
-    expect(count()).toBe(1 + 2 + 2 + 3);
+    expect(count()).toBe(1 + 2 + 1 + 2);
   });
 
   test('is started twice for a look at a linked work tree, too', async () => {

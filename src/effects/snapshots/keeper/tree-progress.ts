@@ -1,95 +1,171 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
-import { gitIn } from '../../git/git.ts';
+import { findGitAbove } from '../../files/find-git-above.ts';
+import { isStillAt } from '../../git/configured-repository.ts';
+import { type Git, gitAt, gitIn } from '../../git/git.ts';
 import { orNull } from '../../git/git-error.ts';
-import { countLines } from '../../git/questions/diffs.ts';
+import { allBut, type Pathspecs } from '../../git/pathspecs.ts';
+import { changesBetween, countLines } from '../../git/questions/diffs.ts';
 import { countCommits } from '../../git/questions/history.ts';
 import { listRefs } from '../../git/questions/refs.ts';
-import { headSign, type Repository, readHead, refOf, timeOf } from '../../git/repository.ts';
-import { asText, type TreePath } from '../../git/tree-path.ts';
 import {
-  countFiles,
-  createGitProgress,
-  type GitChange,
-  type GitProgress,
-  type GitProgressRequest,
-} from '../../workspace/git-progress.ts';
-import { tipsIn } from '../../workspace/git-view.ts';
+  emptyTree,
+  findPlaces,
+  headSign,
+  type Places,
+  readHead,
+  refOf,
+  timeOf,
+} from '../../git/repository.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
+import { monotonicMs } from '../../time/monotonic.ts';
+import { changedFiles, type DirtyFiles } from '../../workspace/dirty-files.ts';
+import type { GitChange, GitProgress, GitProgressRequest } from '../../workspace/git-progress.ts';
+import { readFiles, tipsIn } from '../../workspace/git-view.ts';
 import { createInnerRepositories } from '../../workspace/inner-repositories.ts';
-import { countNewCommits } from '../../workspace/new-commits.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
+
+/*
+ * Detects progress in a work tree: new commits, and files that have changed since the last look, even in repositories
+ * inside.
+ *
+ *   mark ──► iteration ──► since ──► iteration ──► since …     one look per iteration
+ *                            │
+ *                            └──► --after ──► mark ──► …       after something else has run
+ *
+ * Snapshots tell the changed files. Where none can be made, `git status` names the files that differ from HEAD, and
+ * each is compared with its fingerprint at the last look.
+ */
 
 /** The limit for one call of git, in ms. */
 const TIMEOUT_MS = 30_000;
 /** The limit for counting all changes, in ms: a finished task must not wait long for its summary. */
 const IN_ALL_TIMEOUT_MS = 10_000;
+/** After this many timeouts in a row `git status` is not asked again, since each would run into the time limit again. */
+const SLOW_LOOKS_AT_MOST = 2;
 
-/**
- * Finds a task's progress from its snapshots, which saves a second look at the files, and looks into inner
- * repositories. While no snapshot can be made, asks `git status` instead.
- */
-export function createTreeProgress(keeper: TreeKeeper, request: GitProgressRequest): GitProgress {
-  const { env, runId, signal } = request;
-  const { repository } = keeper.git;
+/** A work tree at one instant. */
+interface Look {
+  readonly places: Places;
+  /** Id of the commit at HEAD; null before the first commit. */
+  readonly head: string | null;
+  /** What `git status` told; null if snapshots tell the changed files. */
+  readonly dirty: DirtyFiles | null;
+}
+
+/** Detects progress in the work tree that contains `cwd`, if any; `keeper` is null without snapshots. No method rejects. */
+export function createGitProgress(
+  request: GitProgressRequest,
+  keeper: TreeKeeper | null = null,
+): GitProgress {
+  const { cwd, excluded, env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   const inner = createInnerRepositories(request);
-  const byStatus = createGitProgress(request, inner);
+  const git = gitIn(cwd, { env, runId, timeoutMs, signal });
+  /** The commits to which HEAD and the refs led at any look. */
   const seen = new Set<string>();
   let sign: string | null = null;
-  let usesStatus = false;
-  const git = gitIn(repository.root, { env, runId, timeoutMs: TIMEOUT_MS, signal });
-  const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
+  let places: Places | null = null;
+  let slowLooks = 0;
+  /** The last look; null if it failed. */
+  let before: Look | null = null;
+  /** The keeper, while its snapshots show what has changed. */
+  let kept: TreeKeeper | null = null;
+  const seeing = (): TreeKeeper | null =>
+    keeper?.isWorking === true && keeper.isHere() ? keeper : null;
 
-  /** Adds the tips of all refs to `seen`; resolves to the number of new commits, and HEAD. */
-  const lookAtCommits = async () => {
-    const signNow = branchSign(repository);
+  const lookByStatus = async (): Promise<Look | null> => {
+    const place = findGitAbove(cwd);
+    if (place === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
+    const startedAtMs = monotonicMs();
+    // The agent may have created or removed a repository.
+    if (places === null || !isStillAt(places, place)) places = await findPlaces(cwd, git);
+    const { root = '' } = places ?? {};
+    const tree = { root, pathspecs: allBut(excluded, root) };
+    const files = places && (await readFiles(tree, before?.dirty ?? null, gitAt(git, root)));
+    const tookTooLong = files === null && monotonicMs() - startedAtMs >= timeoutMs;
+    slowLooks = tookTooLong ? slowLooks + 1 : 0;
+    return places && files && { places, ...files };
+  };
+
+  const look = async (): Promise<Look | null> => {
+    if (kept === null) return lookByStatus();
+    const { store, git: own } = kept;
     // The task goes on even if git cannot read HEAD.
-    const head = keeper.store.head ?? (await readHead(git).catch(() => null));
-    const refs = (await orNull(listRefs(git))) ?? [];
-    const { branches, tips } = tipsIn(refs, repository.root, head?.commit ?? null);
-    const isFirst = sign === null;
-    const commits = isFirst ? 0 : await countNewCommits(branches, seen, git);
+    const head = store.head ?? (await readHead(gitAt(git, own.repository.root)).catch(() => null));
+    return { places: own.repository, head: head?.commit ?? null, dirty: null };
+  };
+
+  /** Counts the commits that are new since the last look. */
+  const newCommits = async ({ places: at, head }: Look): Promise<number> => {
+    const signNow = branchSign(at);
+    if (signNow === sign) return 0;
+    const here = gitAt(git, at.root);
+    const refs = (await orNull(listRefs(here))) ?? [];
+    const { branches, tips } = tipsIn(refs, at.root, head);
+    const fresh = sign === null ? [] : branches.filter((tip) => !seen.has(tip));
+    // If git fails, each new tip counts as one.
+    const count = fresh.length === 0 ? 0 : await countCommits(here, fresh, seen);
     for (const tip of tips) seen.add(tip);
     sign = signNow;
-    return { commits, head: head?.commit ?? null };
+    return count ?? fresh.length;
+  };
+
+  /** Returns the files in which two looks by `git status` differ; null if either was none, or elsewhere. */
+  const changedSince = async (
+    then: Look | null,
+    now: Look,
+    hasCommits: boolean,
+  ): Promise<readonly TreePath[] | null> => {
+    const { root } = now.places;
+    if (!then?.dirty || now.dirty === null || then.places.root !== root) return null;
+    const range = hasCommits && then.head !== now.head ? { from: then.head, to: now.head } : null;
+    const committed =
+      range === null ? [] : await filesBetween(gitAt(git, root), range, allBut(excluded, root));
+    return changedFiles(root, then.dirty, now.dirty, committed);
   };
 
   return {
     get isIdle() {
-      return byStatus.isIdle;
+      return findGitAbove(cwd) === null;
     },
     async mark() {
-      usesStatus = isBlind();
-      if (usesStatus) return byStatus.mark();
-      keeper.tellInner((await inner.mark(repository.root)).repositories);
-      return (await lookAtCommits()).head;
+      kept = seeing();
+      const now = await look();
+      // Without this, changes that others have made since the older look would count.
+      before = null;
+      if (now === null) return null;
+      const { repositories } = await inner.mark(now.places.root);
+      kept?.tellInner(repositories);
+      await newCommits(now);
+      before = now;
+      return now.head;
     },
     async since(): Promise<GitChange | null> {
-      usesStatus ||= isBlind();
-      if (usesStatus) return byStatus.since();
-      const names = keeper.filesTouched();
-      if (names === null) return null;
-      const inside = await inner.since(repository.root);
-      keeper.tellInner(inside.repositories);
-      const isSame = sign !== null && branchSign(repository) === sign;
-      return {
-        commits: isSame ? 0 : (await lookAtCommits()).commits,
-        ...countFiles(repository.root, [...names, ...inside.changed]),
-      };
+      kept &&= seeing();
+      const touched = kept?.filesTouched() ?? null;
+      const now = await look();
+      if (now === null) return null;
+      const { repositories, changed } = await inner.since(now.places.root);
+      kept?.tellInner(repositories);
+      const commits = await newCommits(now);
+      const names = kept === null ? await changedSince(before, now, commits > 0) : touched;
+      before = now;
+      return names && { commits, ...countFiles(now.places.root, [...names, ...changed]) };
     },
     async inAll(base, hurry, branches = []) {
-      const ends = keeper.ends();
-      if (isBlind() || ends === null) return byStatus.inAll(base, hurry, branches);
+      const { store, git: own, ends } = seeing() ?? {};
+      const trees = ends?.() ?? null;
+      if (store === undefined || own === undefined || trees === null) return null;
       const limits = { timeoutMs: IN_ALL_TIMEOUT_MS, signal: hurry };
-      const inTime = gitIn(repository.root, { env, runId, ...limits });
+      const inTime = gitIn(own.repository.root, { env, runId, ...limits });
       const tips = base === null ? ['HEAD'] : ['HEAD', ...branches.map(refOf)];
-      const { store } = keeper;
       const isWhereItBegan =
         base !== null && branches.length === 0 && store.head?.commit === base && !store.hasMoved();
       const commits = isWhereItBegan
         ? 0
         : await countCommits(inTime, tips, base === null ? [] : [base]);
-      const { first: from, newest: to } = ends;
+      const { first: from, newest: to } = trees;
       const counted =
         from === to ? NOTHING : await countLines(inTime, { from, to }).catch(() => null);
       if (commits === null || counted === null) return null;
@@ -100,16 +176,41 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   };
 }
 
+/** Returns the files in which two commits differ; none if git fails. */
+async function filesBetween(
+  git: Git,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+  pathspecs: Pathspecs,
+): Promise<readonly TreePath[]> {
+  if (to === null) return [];
+  const start = from ?? emptyTree({ hash: to.length === 64 ? 'sha256' : 'sha1' });
+  const changes = await orNull(changesBetween(git, start, to, { isWhole: true, pathspecs }));
+  return [...(changes?.keys() ?? [])];
+}
+
+/** Counts changed files, and returns the absolute path if there is only one. */
+function countFiles(
+  root: string,
+  names: readonly TreePath[],
+): Pick<GitChange, 'filesChanged' | 'onlyFile'> {
+  const [name, ...more] = new Set(names);
+  const isOnly = name !== undefined && more.length === 0;
+  return {
+    filesChanged: name === undefined ? 0 : 1 + more.length,
+    ...(isOnly ? { onlyFile: path.join(root, asText(name)) } : {}),
+  };
+}
+
 /**
  * Returns a text that changes if HEAD or any branch may have moved. An agent may commit to a branch that is not checked
  * out.
  */
-function branchSign(repository: Repository): string {
-  const { commonDir } = repository;
+function branchSign(places: Places): string {
+  const { commonDir } = places;
   const branches = filesBelow(path.join(commonDir, 'refs/heads'));
   const times = ['packed-refs', ...branches.map((name) => path.join('refs/heads', name))];
   return [
-    headSign(repository),
+    headSign(places),
     ...times.map((name) => `${name} ${timeOf(path.join(commonDir, name))}`),
   ].join('\n');
 }

@@ -9,7 +9,7 @@ import {
   type TreeKeeper,
   type TreeKeeperRequest,
 } from '../../../../src/effects/snapshots/keeper/tree-keeper.ts';
-import { createTreeProgress } from '../../../../src/effects/snapshots/keeper/tree-progress.ts';
+import { createGitProgress } from '../../../../src/effects/snapshots/keeper/tree-progress.ts';
 import { GIT_ENV, gitIn, makeRepository, put } from '../../../helpers/repository.ts';
 import { idsInMemory } from '../../../helpers/snapshots.ts';
 import { tempFolder } from '../../../helpers/temp-folder.ts';
@@ -36,7 +36,7 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   const keeper = await openTreeKeeper(request);
   if (keeper === null) throw new Error('no keeper');
   const { cwd, excluded, env } = request;
-  const progress = createTreeProgress(keeper, { cwd, excluded, env });
+  const progress = createGitProgress({ cwd, excluded, env }, keeper);
   const ended = (iteration: number, as: 'end' | 'attempt' | 'missing-end' = 'end') =>
     keeper.after({ iteration, as, outcome: 'answered' });
   const names = async () => (await keeper.timeline()).snapshots.map(({ name }) => name);
