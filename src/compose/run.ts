@@ -261,7 +261,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     view.close();
     run.announceEnd?.(end.fields);
     await store.published();
-    await keeper?.close();
     return end;
   } finally {
     runner?.dismissGuard();

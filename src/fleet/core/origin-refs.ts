@@ -1,5 +1,5 @@
-import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
-
+/** How many of the newest snapshots of a task are kept. */
+const NEWEST_KEPT = 200;
 /** Of the older snapshots, every tenth is kept. */
 const EACH = 10;
 

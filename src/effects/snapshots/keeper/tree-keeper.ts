@@ -8,7 +8,6 @@ import {
   START,
   startNames,
 } from '../../../core/snapshots/snapshot-names.ts';
-import { NEWEST_KEPT } from '../../../core/snapshots/thinning.ts';
 import type { Timeline } from '../../../core/snapshots/timeline.ts';
 import { messageOf } from '../../../errors.ts';
 import type { Snapshots } from '../../../loop/ports.ts';
@@ -28,7 +27,6 @@ import { listSnapshots } from '../snapshot-list.ts';
 import { putRefsRight } from '../snapshot-ref.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from '../snapshot-store.ts';
 import { createSigns, innerNotices, keptNotices } from './kept-notices.ts';
-import { thinSnapshots } from './remove-snapshots.ts';
 
 export interface TreeKeeperRequest {
   readonly cwd: string;
@@ -107,8 +105,6 @@ export interface TreeKeeper extends Snapshots {
   timeline(): Promise<Timeline>;
   /** Makes missing refs again, and tells a person which refs somebody has moved or removed. */
   mendRefs(): Promise<void>;
-  /** Removes some snapshots if there are very many, once the run has ended. */
-  close(): Promise<void>;
 }
 
 /** The limit for one call of git, in ms. The first snapshot of a large repository takes minutes. */
@@ -363,9 +359,6 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         if (!said.has(sentence)) notice(sentence);
         said.add(sentence);
       }
-    },
-    async close() {
-      if (ids.all.length > NEWEST_KEPT) await thinSnapshots(git, ids);
     },
   };
 }
