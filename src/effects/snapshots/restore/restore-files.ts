@@ -14,7 +14,6 @@ import {
   rmSync,
   symlinkSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { looksSecret } from '../../../core/snapshots/secret-names.ts';
@@ -28,7 +27,6 @@ import { writeFiles } from '../../git/questions/index-files.ts';
 import { wrongObjects } from '../../git/questions/verified.ts';
 import { isBehindLink, parentOf, type TreePath, treePlace } from '../../git/tree-path.ts';
 import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
-import { besideName, besideNote } from '../leftovers.ts';
 import { idOf } from '../tree-files.ts';
 
 /*
@@ -90,7 +88,7 @@ export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest)
       if (entry === null) return removePath(root, name, mayReplace);
       if (isRepository(entry)) return placeRepository(root, name, entry);
       if (wrong.has(idOf(entry))) return { kind: 'no-object' };
-      return placeFile(git, name, treePlace(store, name), mayReplace);
+      return placeFile(root, name, treePlace(store, name), mayReplace);
     });
     if (why !== null) blocked.set(name, why);
   }
@@ -172,7 +170,7 @@ function placeRepository(root: string, name: TreePath, entry: TreeEntry): Blocke
 
 /** Moves a file to its place. */
 function placeFile(
-  { folder, repository: { root } }: PrivateGit,
+  root: string,
   name: TreePath,
   from: Buffer,
   mayReplace: MayReplace,
@@ -186,7 +184,7 @@ function placeFile(
   } else if (stats !== null && !mayReplace(name)) return IN_THE_WAY;
   if (stats?.isFile() === true) keepPrivate(from, stats.mode);
   else if (looksSecret(name)) keepPrivate(from, 0o600);
-  moveFile(folder, from, place);
+  moveFile(from, place);
   return null;
 }
 
@@ -196,15 +194,14 @@ function keepPrivate(from: Buffer, mode: number): void {
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
 }
 
-function moveFile(folder: string, from: Buffer, to: Buffer): void {
+function moveFile(from: Buffer, to: Buffer): void {
   flush(from);
   try {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     // The state folder is on another file system, so the file is copied next to its place and renamed there.
-    const beside = besideName(to);
-    writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
+    const beside = Buffer.concat([to, Buffer.from(`.ralph-${process.pid}.tmp`)]);
     try {
       copyEntry(from, beside);
       flush(beside);
@@ -212,7 +209,6 @@ function moveFile(folder: string, from: Buffer, to: Buffer): void {
     } finally {
       rmSync(beside, { force: true });
     }
-    rmSync(besideNote(folder), { force: true });
   }
 }
 
