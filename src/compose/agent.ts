@@ -66,6 +66,12 @@ function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
   return hasOwnEvents(name) ? createReadableEvents(agentKind(name, options)) : createReadableLog();
 }
 
+/** Turns the bytes of a log to which several agents may have written into items. */
+export interface PartedLog extends Pick<ReadableLog, 'end'> {
+  /** Reads the next bytes, which begin at the position `at` of the log, and returns the items that are now complete. */
+  push(chunk: Buffer, at: number): readonly LogItem[];
+}
+
 /**
  * Returns the reader for a log to which several agents have written. `partsOf` says where each agent's part begins, as
  * far as that is known; the text before the first part is from `first`.
@@ -74,15 +80,15 @@ export function readableParts(
   partsOf: () => readonly LogPart[],
   first: AgentName,
   options: AgentsOptions,
-): ReadableLog {
-  let position = 0;
+): PartedLog {
   let part: LogPart = { agent: first, from: 0 };
   let log = readableLog(first, options);
   return {
-    push(chunk) {
+    push(chunk, at) {
       const items: LogItem[] = [];
       const parts = partsOf();
-      for (let at = 0; at < chunk.length; ) {
+      for (let done = 0; done < chunk.length; ) {
+        const position = at + done;
         const own = parts.findLast(({ from }) => from <= position) ?? part;
         if (own.from !== part.from || own.agent !== part.agent) {
           items.push(...log.end());
@@ -90,10 +96,9 @@ export function readableParts(
           log = readableLog(own.agent, options);
         }
         const next = parts.find(({ from }) => from > position)?.from ?? Number.POSITIVE_INFINITY;
-        const piece = chunk.subarray(at, at + Math.min(chunk.length - at, next - position));
+        const piece = chunk.subarray(done, done + Math.min(chunk.length - done, next - position));
         items.push(...log.push(piece));
-        at += piece.length;
-        position += piece.length;
+        done += piece.length;
       }
       return items;
     },

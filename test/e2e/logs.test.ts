@@ -45,18 +45,18 @@ describe('ralph logs', () => {
     expect(stdout).toBe('── iteration 1 ──\nFound {}.\nTASK_COMPLETE\n');
   });
 
-  test('what a killed driver has left beside a full log is part of it', async () => {
+  test('all files of a log beyond half of --log-limit are part of it', async () => {
     const scene = await makeScene([WORKING, DONE]);
     await scene.run();
     const folder = join(scene.folder, '.ralph_state/history/t');
     for (const stream of ['stdout', 'stderr']) {
       const log = join(folder, `iteration-0002.${stream}.log`);
       writeFileSync(log, 'head\n');
-      writeFileSync(`${log}.tail.old`, 'older\n');
-      writeFileSync(`${log}.tail`, 'newer\n');
+      writeFileSync(`${log}.000000000000005`, 'older\n');
+      writeFileSync(`${log}.000000000000021`, 'newer\n');
     }
     const { stdout } = await scene.ralph(['logs', 't', '--iteration', '2']);
-    const all = 'head\nolder\nnewer\n';
+    const all = 'head\nolder\n\n[ralph: 10 bytes left out]\nnewer\n';
     expect(stdout).toBe(`── iteration 2 ──\n${all}stderr:\n${all}`);
     expect((await scene.ralph(['logs', 't', '--iteration', '2', '--raw'])).stdout).toBe(all);
   });

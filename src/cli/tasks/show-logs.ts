@@ -1,11 +1,7 @@
-import { readableParts } from '../../compose/agent.ts';
+import { type PartedLog, readableParts } from '../../compose/agent.ts';
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { LogItem } from '../../core/agent/log-item.ts';
-import {
-  createPlainLog,
-  createReadableLog,
-  type ReadableLog,
-} from '../../effects/claude/readable-log.ts';
+import { createPlainLog, createReadableLog } from '../../effects/claude/readable-log.ts';
 import { readAgentNotes } from '../../effects/logs/agent-notes.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { findTaskEntry } from '../../effects/state/task-list.ts';
@@ -42,7 +38,7 @@ function rawBytes(piece: LogPiece): Uint8Array {
 }
 
 /** Returns the reader for an iteration's output, which depends on the agents that wrote it. */
-function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog {
+function logOf(iteration: number, taskId: string, stateDir: string): PartedLog {
   const folderNow = (): string | null => findTaskEntry(stateDir, taskId)?.folder ?? null;
   const folder = folderNow();
   const stored = folder === null ? null : readStoredRun(folder);
@@ -54,8 +50,8 @@ function logOf(iteration: number, taskId: string, stateDir: string): ReadableLog
 }
 
 /** Returns a function that turns each piece of a log into text. It keeps an incomplete line until the rest comes. */
-function readableText(create: (iteration: number) => ReadableLog): (piece: LogPiece) => string {
-  let stdout: ReadableLog = createPlainLog();
+function readableText(create: (iteration: number) => PartedLog): (piece: LogPiece) => string {
+  let stdout: PartedLog = createPlainLog();
   let stderr = createPlainLog();
   let hasErrors = false;
   const errors = (items: readonly LogItem[]): string => {
@@ -71,7 +67,7 @@ function readableText(create: (iteration: number) => ReadableLog): (piece: LogPi
         hasErrors = false;
         return iterationHeader(piece.number);
       case 'stdout':
-        return textOf(stdout.push(piece.chunk));
+        return textOf(stdout.push(piece.chunk, piece.at));
       case 'stdout-end':
         return textOf(stdout.end());
       case 'stderr':

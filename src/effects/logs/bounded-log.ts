@@ -1,155 +1,155 @@
-import { closeSync, constants, fstatSync, ftruncateSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
+import path from 'node:path';
 import { openForAppend } from '../files/append-lines.ts';
-import { openRegular, readPieces, withRegularFile } from '../files/bounded-read.ts';
-import { isThere } from '../files/file-kinds.ts';
+import { KB, readBytes, withRegularFile } from '../files/bounded-read.ts';
+import { lstatOf } from '../files/file-kinds.ts';
+import { namesIn } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { removeFile } from '../files/write-file.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 
-/** A log file of bounded size; when it grows beyond that, its beginning and its end are kept. */
+/*
+ * A log of bounded size consists of several files. The first one has the name of the log. The name of each further one
+ * ends with the position in the log at which it begins, so `cat LOG*` prints them in order. What a file holds never
+ * changes its position, and files are only appended to or removed. So a position in the log stays valid whatever
+ * happens, and a process that is killed leaves nothing half done.
+ */
+
+/** A file of a log. */
+interface LogFile {
+  readonly file: string;
+  /** The position in the log at which the file begins, in bytes. */
+  readonly from: number;
+  readonly size: number;
+  readonly writtenMs: number;
+}
+
+/** Returns the files of a log in order. Never throws. */
+export function logFiles(log: string): readonly LogFile[] {
+  const { dir, base } = path.parse(log);
+  return namesIn(dir)
+    .filter((name) => name.startsWith(base) && /^(?:\.\d{15})?$/.test(name.slice(base.length)))
+    .flatMap((name) => {
+      const file = path.join(dir, name);
+      const stats = lstatOf(file);
+      if (stats?.isFile() !== true) return [];
+      const from = Number(name.slice(base.length + 1));
+      return [{ file, from, size: stats.size, writtenMs: stats.mtimeMs }];
+    })
+    .sort((one, other) => one.from - other.from);
+}
+
+/** Returns the position at which a log ends, in bytes. It includes what was left out. Never throws. */
+export function logEnd(log: string): number {
+  const last = logFiles(log).at(-1);
+  return last === undefined ? 0 : last.from + last.size;
+}
+
+/** The most that is read at once: readers turn a chunk into a list of lines, so it must not be too long. */
+const CHUNK_BYTES = 64 * KB;
+
+/** Some bytes of a log, and the position in the log at which they begin. */
+export interface LogChunk {
+  readonly chunk: Buffer;
+  readonly at: number;
+}
+
+/**
+ * Returns a function that reads a log from a position on: each call yields what was added since the last one. A line
+ * says how much was left out. A file that cannot be read counts as left out, unless it is the last one. Never throws.
+ */
+export function logReader(from = 0): (log: string) => Generator<LogChunk> {
+  let position = from;
+  return function* (log) {
+    for (const each of logFiles(log)) {
+      for (;;) {
+        const start = Math.max(position, each.from);
+        const length = Math.min(CHUNK_BYTES, each.from + each.size - start);
+        if (length <= 0) break;
+        const chunk = ifPossible(() =>
+          withRegularFile(each.file, constants.O_NOFOLLOW, (descriptor) =>
+            readBytes(descriptor, length, start - each.from),
+          ),
+        );
+        if (chunk === null || chunk.length === 0) break;
+        if (start > position) yield { chunk: leftOutLine(start - position), at: position };
+        yield { chunk, at: start };
+        position = start + chunk.length;
+      }
+    }
+  };
+}
+
+function leftOutLine(bytes: number): Buffer {
+  return Buffer.from(`\n[ralph: ${bytes} bytes left out]\n`);
+}
+
+/** A log that is open for appending. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
-  /** The length of the log in bytes when it was opened. */
+  /** The position in the log at which it was opened, in bytes. */
   readonly openedAt: number;
   close(): void;
 }
 
 /**
- * Returns the files of a log in the order of their content. The last two hold the end of a log that is open or was left
- * by a killed driver. Each takes up to a quarter of the bound; a full newer file replaces the older.
- */
-export function logParts(file: string): readonly [log: string, older: string, newer: string] {
-  return [file, `${file}.tail.old`, `${file}.tail`];
-}
-
-/**
- * Opens a log in a folder for appending, readable only by its owner. Up to half the bound it is one plain file; what
- * follows is written to files beside it, which are joined to it at the end. Until then the output of earlier attempts
- * stays where it is, so that `openedAt` stays the position at which this attempt begins. Ignores write errors: a full
- * disk must not stop the loop, and saving the state reports the same error.
+ * Opens a log in a folder for appending, readable only by its owner. The first file takes half of `maxBytes`, and each
+ * further one a quarter. Of the further ones only the last two are kept. Ignores write errors: a full disk must not stop
+ * the loop, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
-  const [file, older, newer] = logParts(`${folder.path}/${name}`);
-  const headBytes = Math.ceil(maxBytes / 2);
-  const pieceBytes = Math.max(1, Math.floor(maxBytes / 4));
-  let log: number | null = null;
+  const log = path.join(folder.path, name);
+  // Opening smaller files would take longer than writing to them.
+  const firstBytes = Math.max(KB, Math.ceil(maxBytes / 2));
+  const furtherBytes = Math.max(KB, Math.floor(maxBytes / 4));
+  let descriptor: number | null = null;
+  let from = 0;
   let size = 0;
-  let piece: number | null = null;
-  let pieceSize = 0;
-  let olderSize = 0;
-  let leftOut = 0;
 
+  const close = (): void => {
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
+  };
   const tryTo = (action: () => void): void => {
     try {
       action();
     } catch {
-      release();
+      close();
     }
   };
-  const release = (): void => {
-    for (const descriptor of [log, piece]) if (descriptor !== null) closeSync(descriptor);
-    log = null;
-    piece = null;
-  };
-
-  const openPiece = (): number => {
+  const openNext = (): number => {
+    close();
     folder.check();
-    const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
-    return openRegular(newer, O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY).descriptor;
-  };
-  const writeTail = (chunk: Uint8Array): void => {
-    // The beginning of a longer chunk would be dropped at once.
-    const start = Math.max(0, chunk.length - 2 * pieceBytes);
-    leftOut += start;
-    for (let done = start; done < chunk.length; ) {
-      if (pieceSize === pieceBytes && piece !== null) {
-        closeSync(piece);
-        piece = null;
-        folder.check();
-        renameSync(newer, older);
-        leftOut += olderSize;
-        olderSize = pieceSize;
-        pieceSize = 0;
-      }
-      piece ??= openPiece();
-      const part = chunk.subarray(done, done + pieceBytes - pieceSize);
-      writeAll(piece, part);
-      pieceSize += part.length;
-      done += part.length;
-    }
-  };
-  /** Removes the output of earlier attempts that follows the first half, as far as the tail needs its room. */
-  const makeRoom = (): void => {
-    const room = leftOut > 0 ? 0 : 2 * pieceBytes - olderSize - pieceSize;
-    const start = size - room;
-    const note = leftOutNote(leftOut + start - headBytes);
-    if (start <= headBytes + note.length) return;
-    folder.check();
-    withRegularFile(file, constants.O_RDWR | constants.O_NOFOLLOW, (descriptor) => {
-      let at = headBytes;
-      const put = (bytes: Uint8Array): void => {
-        writeAll(descriptor, bytes, at);
-        at += bytes.length;
-      };
-      put(note);
-      readPieces(descriptor, start, size, put);
-      ftruncateSync(descriptor, at);
-    });
-    leftOut = 0;
-  };
-  const joinTail = (descriptor: number): void => {
-    folder.check();
-    if (leftOut > 0) writeAll(descriptor, leftOutNote(leftOut));
-    for (const part of [older, newer]) {
-      eachPiece(part, (bytes) => writeAll(descriptor, bytes));
-      removeFile(part);
-    }
+    for (const { file } of logFiles(log).slice(1, -1)) removeFile(file);
+    from += size;
+    size = 0;
+    return openForAppend(`${log}.${String(from).padStart(15, '0')}`);
   };
 
   tryTo(() => {
     folder.check();
-    log = openForAppend(file);
-    joinTail(log);
-    size = fstatSync(log).size;
+    const last = logFiles(log).at(-1) ?? { file: log, from };
+    descriptor = openForAppend(last.file);
+    from = last.from;
+    size = fstatSync(descriptor).size;
   });
 
   return {
-    openedAt: size,
+    openedAt: from + size,
     write(chunk) {
       tryTo(() => {
-        if (log === null) return;
-        const head = chunk.subarray(0, Math.max(0, headBytes - size));
-        writeAll(log, head);
-        size += head.length;
-        if (head.length < chunk.length) writeTail(chunk.subarray(head.length));
+        for (let done = 0; done < chunk.length && descriptor !== null; ) {
+          const room = (from === 0 ? firstBytes : furtherBytes) - size;
+          if (room <= 0) {
+            descriptor = openNext();
+            continue;
+          }
+          const written = writeSync(descriptor, chunk.subarray(done, done + room));
+          size += written;
+          done += written;
+        }
       });
     },
-    close() {
-      tryTo(() => {
-        if (log === null) return;
-        makeRoom();
-        joinTail(log);
-      });
-      release();
-    },
+    close,
   };
-}
-
-function leftOutNote(bytes: number): Buffer {
-  return Buffer.from(`\n[ralph: ${bytes} bytes left out]\n`);
-}
-
-/** Passes the content of a file to `use`, in pieces; nothing if the file is missing. */
-function eachPiece(file: string, use: (bytes: Buffer) => void): void {
-  if (!isThere(file)) return;
-  withRegularFile(file, constants.O_NOFOLLOW, (descriptor, size) =>
-    readPieces(descriptor, 0, size, use),
-  );
-}
-
-/** Writes every byte, since a single write may take fewer: at `position`, or at the place where the file stands. */
-function writeAll(descriptor: number, bytes: Uint8Array, position: number | null = null): void {
-  for (let done = 0; done < bytes.length; ) {
-    const at = position === null ? null : position + done;
-    done += writeSync(descriptor, bytes, done, bytes.length - done, at);
-  }
 }

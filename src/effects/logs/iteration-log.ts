@@ -1,6 +1,5 @@
-import { lstatOf } from '../files/file-kinds.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
-import { type BoundedLog, logParts, openBoundedLog } from './bounded-log.ts';
+import { type BoundedLog, logEnd, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
@@ -8,7 +7,7 @@ interface Transcript {
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
-  /** The length of standard output when it was opened, in bytes. */
+  /** The position in the log of standard output at which it was opened, in bytes. */
   openedAt(): number;
   close(): void;
 }
@@ -19,10 +18,9 @@ export function transcriptNames(iteration: number): { stdout: string; stderr: st
   return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
 }
 
-/** Returns the bytes of an iteration's standard output, including the files of a log left by a killed driver. */
-export function transcriptLength(taskFolder: string, iteration: number): number {
-  const parts = logParts(`${taskFolder}/${transcriptNames(iteration).stdout}`);
-  return parts.reduce((sum, part) => sum + (lstatOf(part)?.size ?? 0), 0);
+/** Returns the position at which the log of an iteration's standard output ends, in bytes. */
+export function transcriptEnd(taskFolder: string, iteration: number): number {
+  return logEnd(`${taskFolder}/${transcriptNames(iteration).stdout}`);
 }
 
 /** Returns how the names of an iteration's files begin: `iteration-0001`. */

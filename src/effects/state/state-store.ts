@@ -13,7 +13,7 @@ import {
   retryBusy,
   syncFile,
 } from '../files/write-file.ts';
-import { transcriptLength } from '../logs/iteration-log.ts';
+import { transcriptEnd } from '../logs/iteration-log.ts';
 import { pinFolder } from '../trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
 import { archiveNamesake } from './earlier-run.ts';
@@ -306,8 +306,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 }
 
-/** Returns the length of the running iteration's log, in bytes; 0 if no iteration runs. */
+/** Returns where the running iteration's log ends, in bytes; 0 if no iteration runs. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
   if (!isAtWork(step)) return 0;
-  return transcriptLength(paths.folder, task.current_iteration);
+  return transcriptEnd(paths.folder, task.current_iteration);
 }

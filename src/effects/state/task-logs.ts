@@ -5,18 +5,17 @@ import { hasLiveDriver } from '../../core/task/shown-task.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
-import { logParts } from '../logs/bounded-log.ts';
+import { type LogChunk, logReader } from '../logs/bounded-log.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
-import { type LogTail, openLogTail } from '../logs/log-tail.ts';
 import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
 
-/** One piece of a task's logs, in order. A chunk is valid until the next piece is requested. */
+/** One piece of a task's logs, in order. */
 export type LogPiece =
   | { readonly kind: 'iteration'; readonly number: number }
-  | { readonly kind: 'stdout'; readonly chunk: Buffer }
+  | ({ readonly kind: 'stdout' } & LogChunk)
   /** Standard output of the iteration has ended; its standard error follows, if there is any. */
   | { readonly kind: 'stdout-end' }
-  | { readonly kind: 'stderr'; readonly chunk: Buffer }
+  | ({ readonly kind: 'stderr' } & LogChunk)
   | { readonly kind: 'stderr-end' };
 
 export interface TaskLogs {
@@ -96,48 +95,31 @@ async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPie
       continue;
     }
     yield { kind: 'iteration', number };
-    yield* readStdout(loop, number);
+    const { stdout, stderr } = transcriptNames(number);
+    const read = logReader();
+    for (let isWhole = false; !isWhole; ) {
+      isWhole = loop.isOver() || iterationsIn(loop.folder()).some((each) => each > number);
+      yield* added(loop, stdout, read, 'stdout');
+      if (!isWhole) await pause(LOOK_MS);
+    }
     yield { kind: 'stdout-end' };
-    for (const part of logParts(transcriptNames(number).stderr))
-      yield* partOf(loop, part, 'stderr');
+    yield* added(loop, stderr, logReader(), 'stderr');
     yield { kind: 'stderr-end' };
     if (number === only) return;
     last = number;
   }
 }
 
-async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece> {
-  const { stdout } = transcriptNames(number);
-  let tail: LogTail | null = null;
-  try {
-    for (;;) {
-      const isEnd = loop.isOver() || iterationsIn(loop.folder()).some((each) => each > number);
-      tail ??= openIn(loop, stdout);
-      if (tail !== null) yield* piecesOf(tail, 'stdout');
-      if (isEnd) break;
-      await pause(LOOK_MS);
-    }
-    // An attempt that is under way, or whose driver was killed, has not joined the end of the log to its beginning yet.
-    for (const part of logParts(stdout).slice(1)) yield* partOf(loop, part, 'stdout');
-  } finally {
-    tail?.close();
+/** Yields what was added to a log. Looks twice, since the folder may move between finding it and reading the log. */
+function* added(
+  loop: Loop,
+  name: string,
+  read: (log: string) => Generator<LogChunk>,
+  kind: 'stdout' | 'stderr',
+): Generator<LogPiece> {
+  for (let look = 1; look <= 2; look += 1) {
+    for (const each of read(path.join(loop.folder(), name))) yield { kind, ...each };
   }
-}
-
-/** Opens a log. Tries twice, since the folder may move between finding and opening the log. */
-function openIn(loop: Loop, name: string): LogTail | null {
-  return openLogTail(path.join(loop.folder(), name)) ?? openLogTail(path.join(loop.folder(), name));
-}
-
-/** Yields what a part of a log holds; nothing if it is not there. */
-function* partOf(loop: Loop, name: string, kind: 'stdout' | 'stderr'): Generator<LogPiece> {
-  const part = openIn(loop, name);
-  if (part !== null) yield* piecesOf(part, kind);
-  part?.close();
-}
-
-function* piecesOf(tail: LogTail, kind: 'stdout' | 'stderr'): Generator<LogPiece> {
-  for (const chunk of tail.pieces()) yield { kind, chunk };
 }
 
 /** Returns the iterations that have a log; empty if the folder has just moved. */

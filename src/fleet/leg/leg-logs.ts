@@ -2,7 +2,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
-import { KB, MB, readFirstBytes, readTail } from '../../effects/files/bounded-read.ts';
+import { KB, MB, readFirstBytes } from '../../effects/files/bounded-read.ts';
+import { logEnd, logReader } from '../../effects/logs/bounded-log.ts';
 import { transcriptNames } from '../../effects/logs/iteration-log.ts';
 import type { PackedLog } from '../database/fleet-queue.ts';
 import { LOG_BYTES } from '../database/write-claim.ts';
@@ -52,15 +53,19 @@ async function pack(file: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Returns the beginning and the end of a file; null if it is empty or cannot be read. */
-function ends(file: string, headBytes: number, tailBytes: number): string | null {
+/** Returns the beginning and the end of a log; null if it is empty or cannot be read. */
+function ends(log: string, headBytes: number, tailBytes: number): string | null {
   try {
-    const tail = readTail(file, headBytes + tailBytes);
-    if (tail.length === 0) return null;
-    if (tail.length < headBytes + tailBytes) return tail.toString();
-    const head = readFirstBytes(file, headBytes).toString();
-    return `${head}\n[…]\n${tail.subarray(-tailBytes).toString()}`;
+    const end = logEnd(log);
+    if (end === 0) return null;
+    if (end < headBytes + tailBytes) return textFrom(log, 0);
+    const head = readFirstBytes(log, headBytes).toString();
+    return `${head}\n[…]\n${textFrom(log, end - tailBytes)}`;
   } catch {
     return null;
   }
+}
+
+function textFrom(log: string, from: number): string {
+  return Buffer.concat([...logReader(from)(log)].map(({ chunk }) => chunk)).toString();
 }
