@@ -27,13 +27,9 @@ type AgentArguments = Pick<AgentOptions, 'settings' | 'passthrough' | 'inSandbox
 /** Returns the constructor of an agent that writes JSON lines. */
 export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKind {
   return (options) => {
-    const { settings, env, prefixArgs = [] } = options;
-    const home = homeFolder(env);
-    const inHome = [...(agent.ownFolder === undefined ? [] : [agent.ownFolder]), '.local/bin'];
-    const own = home === null ? [] : inHome.map((folder) => path.join(home, folder));
+    const { prefixArgs = [] } = options;
     return {
-      program: settings.agentBin ?? agent.program,
-      folders: settings.agentBin === null ? [...own, '/usr/local/bin', '/opt/homebrew/bin'] : [],
+      ...placeOf(agent, options),
       args: (turn) => [...prefixArgs, ...agent.args(turn, options)],
       examine: () => [
         {
@@ -45,6 +41,18 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
       read: (listener, signs) => createJsonReader(agent, options, listener, signs),
     };
   };
+}
+
+/** Returns an agent's program, and the folders in which installers put it. */
+export function placeOf(
+  { program, ownFolder }: Pick<JsonAgent, 'program' | 'ownFolder'>,
+  { settings: { agentBin }, env }: AgentOptions,
+): Pick<AgentKind, 'program' | 'folders'> {
+  if (agentBin !== null) return { program: agentBin, folders: [] };
+  const home = homeFolder(env);
+  const inHome = ['.local/bin', ...(ownFolder === undefined ? [] : [ownFolder])];
+  const own = home === null ? [] : inHome.map((folder) => path.join(home, folder));
+  return { program, folders: [...own, '/usr/local/bin', '/opt/homebrew/bin'] };
 }
 
 /** Longer lines of standard error are skipped. */

@@ -18,16 +18,21 @@ import { createToolAnswers } from './tool-answers.ts';
 /** The calls by which the reader of any agent reports the content of its events. */
 export interface Sink {
   session(id: string | null): void;
-  /** `continues`: the text is a further chunk of the last message. */
+  /** `continues`: the text is a chunk, which continues the chunk before it. Otherwise it is whole, and shown at once. */
   text(text: string, continues?: boolean): void;
-  /** A step begins; the texts before it are not the final message. */
+  /** The texts so far are not the final message. */
+  newMessage(): void;
+  /** The model begins a step; the texts before it are not the final message. */
   newStep(): void;
   /** A step ends. Its text is the final message only if it is the last step and called no tool. */
   endStep(isLast: boolean): void;
   thinking(): void;
+  /** The API has answered, so the retries are over, even if the answer contains nothing else that is reported. */
+  apiAnswered(): void;
   /** `by`: the call that started the sub-agent; null or absent for the main agent. */
   toolStart(id: string | null, tool: string, input: JsonObject | null, by?: string | null): void;
-  toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused'): void;
+  /** `isListed`: the agent lists its refused calls separately, so this end does not count as a refusal. */
+  toolEnd(id: string | null, how: 'succeeded' | 'failed' | 'refused', isListed?: boolean): void;
   /** A refused call that was reported separately from its start; `id` is null if it is unknown. */
   refused(id: string | null, call: ToolCall): void;
   /** A refused call that only standard error reports: its position among the calls is unknown. */
@@ -59,11 +64,12 @@ type SinkFacts = Omit<ReaderFacts, 'skippedLines' | 'brokenLines'>;
 
 /**
  * Collects the content of an agent's events: the final message, refusals, usage and retries. The final message consists
- * of the texts after the last tool call.
+ * of the texts after the last tool call, joined by `separator`.
  */
 export function createSink(
   listener: ReaderListener,
   signs: AgentSigns,
+  separator = '\n\n',
 ): { readonly sink: Sink; readonly facts: () => SinkFacts; readonly end: () => void } {
   const partial = createPartialOutput();
   const answers = createToolAnswers();
@@ -97,7 +103,7 @@ export function createSink(
     lastError = null;
     retries.over();
   };
-  const emptyMessage = (): void => {
+  const newMessage = (): void => {
     shown.flush();
     isSpeaking = false;
     hasMessage = false;
@@ -110,35 +116,37 @@ export function createSink(
       if (id !== null && SESSION_ID.test(id)) sessionId = id;
     },
     text: (text, continues = false) => {
-      if (text === '' || (!isSpeaking && text.trim() === '')) return;
-      answering();
       const goesOn = continues && isSpeaking;
+      if (text === '' || (!goesOn && text.trim() === '')) return;
+      answering();
       if (!goesOn) {
         shown.flush();
         turns += 1;
       }
-      message.append(goesOn || !hasMessage ? text : `\n\n${text}`);
+      message.append(goesOn || !hasMessage ? text : separator + text);
       hasMessage = true;
       partial.addText(text, goesOn);
       isSpeaking = true;
-      shown.add(text);
+      shown.add(text, continues);
     },
+    newMessage,
     newStep: () => {
       workingOn();
       toolInStep = false;
-      emptyMessage();
+      newMessage();
     },
     endStep: (isLast) => {
       cutOffs = 0;
-      if (!isLast || toolInStep) emptyMessage();
+      if (!isLast || toolInStep) newMessage();
     },
     thinking: () => {
       answering();
       listener.activity({ kind: 'thinking' });
     },
+    apiAnswered: retries.over,
     toolStart: (id, name, input, by = null) => {
       answering();
-      emptyMessage();
+      newMessage();
       const call = toolCall(shortLine(name, 200), input);
       tools += 1;
       toolInStep = true;
@@ -146,17 +154,19 @@ export function createSink(
         answers.called(id, call);
         listener.did({ kind: 'called', id, by, tool: name, input });
       }
-      partial.addCall(call.tool, call.target);
+      if (by === null) partial.addCall(call.tool, call.target);
       listener.activity({ kind: 'tool', tool: call.tool, target: call.target });
     },
-    toolEnd: (id, how) => {
+    toolEnd: (id, end, isListed = false) => {
       answering();
-      emptyMessage();
-      if (id !== null) listener.did({ kind: 'answered', id, how });
-      const call = id === null ? null : answers.answered(id, how !== 'succeeded');
-      if (how === 'refused' && call !== null) answers.denied(id, call);
+      newMessage();
+      if (id === null) return;
+      const how = end === 'failed' && answers.isDenied(id) ? 'refused' : end;
+      listener.did({ kind: 'answered', id, how });
+      const call = answers.answered(id, how !== 'succeeded');
+      if (how === 'refused' && call !== null && !isListed) answers.denied(id, call);
     },
-    refused: answers.denied,
+    refused: (id, call) => answers.denied(id, (id === null ? null : answers.callOf(id)) ?? call),
     refusedSomewhere: (tool, target) =>
       answers.deniedSomewhere(
         toolCall(shortLine(tool, 200), target === '' ? null : { command: target }),
@@ -176,7 +186,7 @@ export function createSink(
     },
     cutOff: () => {
       cutOffs += 1;
-      emptyMessage();
+      newMessage();
       if (cutOffs < MOST_CUT_OFFS) return;
       retries.add({ ...NO_RETRY, error: `an answer that was cut off ${cutOffs} times in a row` });
       signs.hopeless('endless-retries');
@@ -250,7 +260,7 @@ const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
   isLocal: false,
 };
 
-/** Shows texts in whole lines, because half a credential would not be recognised and masked. */
+/** Shows chunks of a text in whole lines, because half a credential would not be recognised and masked. */
 function createShownLines(listener: ReaderListener) {
   let unfinished = '';
   const show = (text: string): void => {
@@ -259,10 +269,10 @@ function createShownLines(listener: ReaderListener) {
     listener.activity({ kind: 'text', text: firstLine(text, MAX_ACTIVITY_CHARS) });
   };
   return {
-    add(text: string): void {
+    add(text: string, isChunk: boolean): void {
       unfinished += text;
-      const end =
-        unfinished.length > LINE_CHARS ? unfinished.length : unfinished.lastIndexOf('\n') + 1;
+      const isShownWhole = !isChunk || unfinished.length > LINE_CHARS;
+      const end = isShownWhole ? unfinished.length : unfinished.lastIndexOf('\n') + 1;
       show(unfinished.slice(0, end));
       unfinished = unfinished.slice(end);
     },

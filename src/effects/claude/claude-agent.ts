@@ -1,22 +1,10 @@
-import path from 'node:path';
 import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { AgentKind, AgentOptions, AgentTurn } from '../agents/agent.ts';
-import { homeFolder } from '../files/home-folder.ts';
+import { placeOf } from '../agents/json-agent.ts';
 import { checkLogin } from './login-signs.ts';
 import { findOtherLoops } from './other-loops.ts';
 import { findOwnSandbox, withoutOwnSandbox } from './own-sandbox.ts';
 import { createClaudeStream } from './stream.ts';
-
-function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
-  const home = homeFolder(env);
-  return [
-    ...(home === null
-      ? []
-      : [path.join(home, '.local', 'bin'), path.join(home, '.claude', 'local')]),
-    '/usr/local/bin',
-    '/opt/homebrew/bin',
-  ];
-}
 
 /** The variable for how many milliseconds `claude --print` waits for sub-agents in the background. */
 const CEILING = 'CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS';
@@ -59,10 +47,9 @@ export function claudeArguments(
 
 /** Returns the agent that runs `claude --print` and reads its `stream-json` output. */
 export function claudeAgent(options: AgentOptions): AgentKind {
-  const { settings, env, cwd } = options;
+  const { env, cwd } = options;
   return {
-    program: settings.agentBin ?? 'claude',
-    folders: settings.agentBin === null ? installFolders(env) : [],
+    ...placeOf({ program: 'claude', ownFolder: '.claude/local' }, options),
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
     // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get almost the whole limit.

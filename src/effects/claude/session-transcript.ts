@@ -4,10 +4,11 @@ import { QUIET_LISTENER, QUIET_SIGNS } from '../agents/agent.ts';
 import { MB, readTail } from '../files/bounded-read.ts';
 import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
-import { createConversation } from './conversation.ts';
+import { createClaudeStream } from './stream.ts';
 
 /** Only this much of the transcript's end is read, so that a long session takes no more time. */
 const TAIL_BYTES = 8 * MB;
+const LINE_END = Buffer.from('\n');
 
 /**
  * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
@@ -21,17 +22,17 @@ export function lastMessageIn(transcript: string): string | null {
   } catch {
     return null;
   }
-  const conversation = createConversation(QUIET_LISTENER, QUIET_SIGNS);
+  const reader = createClaudeStream(QUIET_LISTENER, QUIET_SIGNS);
   const splitter = createLineSplitter({
     onLine: (line) => {
       const entry = parseObject(line.toString());
       if (entry === null || stringAt(entry, 'type') !== 'assistant') return;
       // Skips messages of sub-agents, and messages that Claude Code itself writes about API errors.
       if (entry.isSidechain === true || entry.isApiErrorMessage === true) return;
-      conversation.readAssistant(entry);
+      reader.push(Buffer.concat([line, LINE_END]));
     },
   });
   splitter.push(bytes);
   splitter.end();
-  return conversation.lastMessage();
+  return reader.facts().finalMessage;
 }

@@ -79,10 +79,18 @@ export function readResult(event: JsonObject): ResultFacts {
   };
 }
 
-/** Whether an `assistant` event comes from the model. If a request fails, `claude` itself writes such an event. */
-export function isFromModel(event: JsonObject): boolean {
-  const message = objectAt(event, 'message');
-  return message !== null && stringAt(message, 'model') !== '<synthetic>';
+/** Whether a message comes from the model. If a request fails, `claude` itself writes such a message. */
+export function isFromModel(message: JsonObject): boolean {
+  return stringAt(message, 'model') !== '<synthetic>';
+}
+
+/** How older versions of `claude` answer a call without permission; newer versions write an event for it. */
+const REFUSAL =
+  /^(Claude requested permissions to |This command requires approval|Permission to use |\S+ in '.*' was blocked\. For security, )/;
+
+/** Whether the answer to a call says that the call was not allowed. */
+export function isRefusal(answer: string | null): boolean {
+  return answer !== null && REFUSAL.test(answer);
 }
 
 const MOST_SERVERS = 20;
@@ -125,14 +133,6 @@ export function readStopHook(event: JsonObject): string | null {
     if (STOP_HOOK.test(text)) return shortLine(text.replace(STOP_HOOK, ''), HOOK_CHARS);
   }
   return null;
-}
-
-/** Whether an `assistant` event has text, thinking or a tool call. */
-export function saysSomething(event: JsonObject): boolean {
-  return contentBlocks(objectAt(event, 'message') ?? {}).some((block) => {
-    const text = stringAt(block, 'text');
-    return text === null ? stringAt(block, 'type') !== 'text' : text.trim() !== '';
-  });
 }
 
 /** Returns the id of the call that started the sub-agent of an event; null for an event of the main agent. */

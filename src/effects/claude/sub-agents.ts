@@ -1,6 +1,5 @@
 import { remember } from '../../core/agent/bounded-map.ts';
-import { nameAt, readDenials, type ToolCall, toolCall } from '../agents/event-fields.ts';
-import { createToolAnswers } from '../agents/tool-answers.ts';
+import { nameAt } from '../agents/event-fields.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
 /** Number of sub-agents that are stored: enough for hours. */
@@ -15,46 +14,52 @@ interface SubAgent {
   readonly end: 'finished' | 'stopped' | null;
 }
 
+/** A call that starts a sub-agent. */
+interface Start {
+  readonly isInBackground: boolean;
+  readonly hasAnswered: boolean;
+}
+
 /**
- * Records which calls were refused, and how sub-agents ended. In newer versions of `claude`, the `result` event
- * contains the number of stopped sub-agents. Older versions report each stop in a `system/task_…` event, or never
- * mention the sub-agent again. Such events about shell commands (`local_bash`) do not count.
+ * Records how sub-agents ended. In newer versions of `claude`, the `result` event contains the number of stopped
+ * sub-agents. Older versions report each stop in a `system/task_…` event, or never mention the sub-agent again. Such
+ * events about shell commands (`local_bash`) do not count.
  */
-export function createToolLedger() {
-  const answers = createToolAnswers();
+export function createSubAgents() {
   /** For each open call that stops a sub-agent: the id of the sub-agent. */
   const stopping = new Map<string, string>();
-  /** For each call that starts a sub-agent: whether the sub-agent works in the background. */
-  const starts = new Map<string, boolean>();
+  /** For each call that starts a sub-agent: whether it runs in the background, and whether the call has an answer. */
+  const starts = new Map<string, Start>();
   const subAgents = new Map<string, SubAgent>();
   /** Sub-agents that the agent itself chose to stop; they do not count. */
   const stoppedByAgent = new Set<string>();
   let counted: number | null = null;
 
+  const startOf = ({ callId }: SubAgent): Start | undefined => starts.get(callId ?? '');
   /** Whether the caller waits for the sub-agent: if so, it has finished even if its end is not reported. */
-  const isAwaited = ({ isInBackground, callId }: SubAgent): boolean =>
-    !(isInBackground ?? starts.get(callId ?? '') ?? true);
+  const isAwaited = (subAgent: SubAgent): boolean =>
+    !(subAgent.isInBackground ?? startOf(subAgent)?.isInBackground ?? true);
 
   return {
     /** Records that the agent called a tool, which can start or stop a sub-agent. */
-    called: (id: string, call: ToolCall, input: JsonObject | null): void => {
-      const { tool } = call;
-      answers.called(id, call);
+    called: (id: string, tool: string, input: JsonObject | null): void => {
       const stops = STOPPING_TOOLS.has(tool) ? stoppedBy(input) : null;
       if (stops !== null) remember(stopping, id, stops, REMEMBERED);
       if (input !== null && STARTING_TOOLS.has(tool)) {
-        remember(starts, id, input.run_in_background === true, REMEMBERED);
+        const isInBackground = input.run_in_background === true;
+        remember(starts, id, { isInBackground, hasAnswered: false }, REMEMBERED);
       }
     },
     /** Records that a tool answered; ignores an answer to an unknown call. */
     answered: (id: string, failed: boolean): void => {
-      if (answers.answered(id, failed) === null) return;
+      const start = starts.get(id);
+      if (start !== undefined) starts.set(id, { ...start, hasAnswered: true });
       const stops = stopping.get(id);
       stopping.delete(id);
       if (!failed && stops !== undefined && subAgents.has(stops)) stoppedByAgent.add(stops);
     },
     /** Reads a `system/task_…` event about a sub-agent. Returns the sub-agent's id if it has started. */
-    readSubAgent: (event: JsonObject): string | null => {
+    readEvent: (event: JsonObject): string | null => {
       const id = nameAt(event, 'task_id');
       if (id === null) return null;
       if (nameAt(event, 'subtype') === 'task_started') {
@@ -72,32 +77,19 @@ export function createToolLedger() {
       }
       return null;
     },
-    /**
-     * Reads a `system/permission_denied` event, which newer versions write at once. A `result` event lists the same
-     * call again, so this event matters only if no result follows.
-     */
-    readDenial: (event: JsonObject): void => {
-      const id = nameAt(event, 'tool_use_id');
-      // An event without an id is ignored, since the report would count the call a second time.
-      if (id === null) return;
-      const tool = nameAt(event, 'tool_name') ?? 'unknown';
-      answers.denied(id, answers.callOf(id) ?? toolCall(tool, null));
-    },
-    /** Reads a `result` event; a refused call that two events list counts once. */
+    /** Reads from a `result` event how many sub-agents were stopped. */
     readReport: (event: JsonObject): void => {
-      for (const { id, ...call } of readDenials(event)) answers.denied(id, call);
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
       counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
     },
-    workingSubAgents: (): number =>
+    /** Returns the number of sub-agents that work now. */
+    working: (): number =>
       [...subAgents.values()].filter((subAgent) => {
-        const hasAnswered = answers.callOf(subAgent.callId ?? '') === null;
+        const hasAnswered = startOf(subAgent)?.hasAnswered ?? true;
         return subAgent.end === null && !(isAwaited(subAgent) && hasAnswered);
       }).length,
-    isDenied: answers.isDenied,
-    refused: answers.refused,
     /** Returns how many sub-agents were stopped before they had finished, but not by the agent. */
-    stoppedSubAgents: (): number => {
+    stopped: (): number => {
       if (counted !== null) return Math.max(0, counted);
       return [...subAgents].filter(
         ([id, subAgent]) =>
