@@ -226,7 +226,7 @@ export function taskFileNotPutBack(name: string, copy: string, why: string): str
 }
 
 export function leftoverLine(
-  what: 'left' | 'ended' | 'ended-inside',
+  what: 'left' | 'ended',
   processes: readonly { readonly pid: number; readonly command: string }[],
 ): string {
   const names = processes.map(({ pid, command }) => `${pid} (${command})`).join(', ');
@@ -235,8 +235,6 @@ export function leftoverLine(
       return `still running in the background: ${names}`;
     case 'ended':
       return `ended leftover background processes: ${names}`;
-    case 'ended-inside':
-      return `ended with the agent, as everything in the sandbox does in each iteration: ${names}; start servers again`;
   }
 }
 

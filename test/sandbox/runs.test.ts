@@ -220,15 +220,12 @@ test('a refused host is told, with what would allow it, and the next prompt has 
   expect(second).toContain('evil.example:443');
 });
 
-test('a server that the agent leaves ends with the iteration, which is told once', async () => {
+test('a server that the agent leaves ends with the iteration', async () => {
   const mark = `${process.pid}6`;
   const scene = await sandboxedRuns(`system('(setsid sleep 9${mark} &); (sleep 9${mark} &)');
     select undef, undef, undef, 1.5;
     result('not yet', 0.1);`);
-  const { stderr } = await ranRalph(scene, newRun(scene, '--no-progress-limit', '0'));
-  const told = stderr.split('\n').filter((line) => line.includes('ended with the agent'));
-  expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/: \d+ \(sleep \d+\), \d+ \(sleep \d+\); start servers/);
+  await ranRalph(scene, newRun(scene, '--no-progress-limit', '0'));
   expect(livingIn(scene, `9${mark}`)).toEqual([]);
 });
 

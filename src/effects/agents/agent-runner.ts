@@ -50,14 +50,8 @@ export interface RunnerOptions extends ChildOptions {
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
-  /**
-   * Called with background processes: those that an attempt has left running, those that `close` has ended, or, once,
-   * those that ended together with an agent in a sandbox.
-   */
-  readonly onLeftovers: (
-    what: 'left' | 'ended' | 'ended-inside',
-    processes: readonly Leftover[],
-  ) => void;
+  /** Called with background processes: those that an attempt has left running, or those that `close` has ended. */
+  readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
   /** Set in a fleet: if the worker has not renewed its claim to the task for most of this time, no agent may run. */
   readonly lease?: Lease | undefined;
@@ -73,7 +67,6 @@ export interface GuardedRunner extends AgentRunner {
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   const guard = keepGuard(options);
-  let hasToldEnd = false;
   let leftovers: readonly LeftoverProcess[] = [];
   const alive = (): readonly LeftoverProcess[] => {
     leftovers = leftovers.filter(isAlive);
@@ -88,10 +81,6 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
       const facts = await runAttempt(request, { ...options, logs }, inForce, others);
       leftovers = [...alive(), ...facts.left];
       if (facts.left.length > 0) options.onLeftovers('left', facts.left);
-      if (facts.endedInside.length > 0 && !hasToldEnd) {
-        hasToldEnd = true;
-        options.onLeftovers('ended-inside', facts.endedInside);
-      }
       inForce.note(others());
       return facts.facts;
     },
@@ -122,17 +111,15 @@ function helpersOf(sandbox: Sandbox | null): readonly ProcessIdentity[] {
 
 type AttemptWatch = ReturnType<typeof watchAttempt>;
 
-/** The facts of one attempt, and the background processes that it left running or that ended with it. */
+/** The facts of one attempt, and the background processes that it left running. */
 interface Ran {
   readonly facts: AttemptFacts;
   readonly left: readonly LeftoverProcess[];
-  readonly endedInside: readonly LeftoverProcess[];
 }
 
 function notRun(code: string, message: string, kind: AgentKind): Ran {
-  const { endedInside, ...ofProcess } = reportOfNoStart({ kind: 'not-started', code, message });
-  const facts = { ...silentReader(kind).facts(), ...ofProcess };
-  return { facts, left: [], endedInside };
+  const ofProcess = reportOfNoStart({ kind: 'not-started', code, message });
+  return { facts: { ...silentReader(kind).facts(), ...ofProcess }, left: [] };
 }
 
 async function runAttempt(
@@ -193,7 +180,7 @@ async function runAttempt(
   });
   transcript.close();
   const heard = endReader(reader, kind);
-  const { leftovers, endedInside, ...ofProcess } = report;
+  const { leftovers, ...ofProcess } = report;
   const cutBy = endWatch(watch, report.end);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
@@ -205,7 +192,6 @@ async function runAttempt(
       leftovers: leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
     },
     left: leftovers,
-    endedInside,
   };
 }
 

@@ -8,16 +8,11 @@ import { startPatientTimer } from '../time/patient-timer.ts';
 import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
 import { endTree, KILLING, type ProcessEnding } from './end-process.ts';
 import type { AgentCommand } from './find-program.ts';
-import { innerTree, noteLeftInside } from './inner-tree.ts';
+import { innerTree } from './inner-tree.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import type { ProcessTree } from './process-tree.ts';
 import { spawnAgent } from './spawn-process.ts';
-import {
-  createTreeWatch,
-  type LeftoverProcess,
-  type TreeWatch,
-  withCommands,
-} from './tree-watch.ts';
+import { createTreeWatch, type LeftoverProcess, type TreeWatch } from './tree-watch.ts';
 
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
@@ -47,8 +42,6 @@ export interface AgentProcessRequest {
 export interface AgentProcessReport extends ProcessFacts {
   /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
-  /** Background processes that ended with an agent in a sandbox, as far as they were seen before. */
-  readonly endedInside: readonly LeftoverProcess[];
 }
 
 /** Time for an agent to exit after its result, and for the pipes to close after its exit. */
@@ -88,26 +81,14 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     ending: null,
     hasResult: false,
     lingered: false,
-    background: [],
   };
-  const leftInside = noteLeftInside();
   const tree = createTreeWatch({
     rootPid: pid,
     marker: request.marker,
     birthsBefore,
     neverPids: request.guardPid === null ? [] : [request.guardPid],
     exempt: request.exempt,
-    onChange(members) {
-      request.onMembers(members);
-      if (request.inSandbox !== true) return;
-      // A process that is about to end no longer shows its command, so the command seen first is kept.
-      life.background = leftInside(members).flatMap(
-        (each) =>
-          life.background.find(
-            ({ pid, startedAt }) => pid === each.pid && startedAt === each.startedAt,
-          ) ?? withCommands([each]),
-      );
-    },
+    onChange: request.onMembers,
   });
 
   let cancelGrace = (): void => {};
@@ -115,8 +96,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   /** Ends the agent's process group after its result, which stays valid. */
   const linger = (): void => {
     if (life.ending !== null) return;
-    // An empty chunk makes the reader copy the text that it refers to, because that memory will be reused.
-    request.onHeard(Buffer.alloc(0));
     life.lingered = true;
     // The result and its cost are known. While a background task is alive, `claude` answers a gentler signal
     // with one more call to its model.
@@ -141,7 +120,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   request.onStart({
     resultGiven() {
       life.hasResult = true;
-      if (request.inSandbox === true) tree.sweep();
       cancelGrace();
       cancelGrace = startPatientTimer(linger, GRACE_MS);
     },
@@ -198,16 +176,12 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     heldUpMs: clock.heldUpMs(),
     stderrTail: stderr.read(),
     leftovers,
-    endedInside: endsWithWrapper && life.cause === null ? life.background : [],
   };
 }
 
 /** Returns the report on an agent that was not started. */
 export function reportOfNoStart(end: AttemptEnd): AgentProcessReport {
-  return {
-    ...{ end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '' },
-    ...{ leftovers: [], endedInside: [] },
-  };
+  return { end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '', leftovers: [] };
 }
 
 /** What has happened to the process so far. */
@@ -216,7 +190,6 @@ interface Life {
   ending: ProcessEnding | null;
   hasResult: boolean;
   lingered: boolean;
-  background: readonly LeftoverProcess[];
 }
 
 function endOf(

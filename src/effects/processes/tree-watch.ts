@@ -112,7 +112,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
 }
 
 /** Adds the command lines (one line, at most 120 characters), so that a person recognises them. */
-export function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
+function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
   return processes.map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) }));
 }
 
