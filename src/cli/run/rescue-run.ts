@@ -7,7 +7,7 @@ import { isInRepository } from '../../compose/work-tree-hold.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
-import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
+import type { VaultCommand } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
@@ -21,7 +21,7 @@ import { tasksShareTree } from '../../report/notices.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
-import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
+import type { ReadVaultFlags, VaultSettings } from '../flags/rescue-flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { isFound, startFolder } from '../tasks/named-folders.ts';
@@ -48,7 +48,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const startDir = startFolder();
   const said = new Set<string>();
   const base: Base = { read, startDir, said };
-  const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
+  const { plan, notices } = await planOf(base, {}, `ralph ${name}`);
   worksOn(plan, isFound);
   if (!existsSync(plan.vault)) {
     throw new UsageError([
@@ -56,7 +56,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     ]);
   }
   const { settings } = plan;
-  const own = settleVault(read.own, vault);
+  const { own } = read;
   const outlook = await requireOutlook({ plan, isNew: own.startNew, said });
   const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
   for (const notice of [...notices, ...planWarnings(plan), ...outlook]) {
@@ -142,8 +142,6 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
-  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
-  readonly vault: VaultLayer;
 }
 
 /**
@@ -157,7 +155,8 @@ async function planOf(
   prompt?: Uint8Array,
 ): Promise<PlannedFile> {
   const { read, startDir } = base;
-  const { flags, env } = read;
+  const { flags } = read;
+  const { env } = process;
   const isAlone = ofFile.taskFile === undefined;
   const collected = await collectSettings({
     flags: { ...flags.layer, ...ofFile },
@@ -192,7 +191,7 @@ async function planOf(
   const problems = [...(isAlone ? read.problems : []), ...collected.problems];
   const plan = await requirePlan(request, problems, collected.notices);
   sayNewPowers(collected.powers, base);
-  return { plan, notices: collected.notices, vault: collected.vault };
+  return { plan, notices: collected.notices };
 }
 
 /** Returns defaults for settings that variables or a configuration may set but that make no sense for several tasks. */

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { type SettledSettings, settle } from '../../compose/settings.ts';
 import { settingsFromEnvironment } from '../../core/settings/environment.ts';
 import { trustedSettingsInForce } from '../../core/settings/needs-trust.ts';
-import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';
 import { type ConfigText, findConfig, readNamedConfig } from '../../effects/plan/config-search.ts';
@@ -29,8 +28,6 @@ export interface CollectRequest {
 }
 
 export interface CollectedSettings extends SettledSettings {
-  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
-  readonly vault: VaultLayer;
   /** Warnings, one sentence each. */
   readonly notices: readonly string[];
   /** At most one sentence, printed at every start: the settings of a trusted configuration that need the trust. */
@@ -54,7 +51,9 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
   // A file that the user names is trusted.
   const powerful =
-    named === undefined ? configNeedingTrust({ config: search.config, read, startDir }, env) : null;
+    named === undefined
+      ? configNeedingTrust({ config: search.config, layer: read.layer, startDir }, env)
+      : null;
   const layers = [flags, variables.layer, read.layer];
   const use = await useOf(powerful, layers, request, search.problems);
   const config = use === 'left-out' ? NO_CONFIG : read;
@@ -68,7 +67,6 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   const powers = powerful === null || use !== 'used' ? [] : powersSaid(powerful, settled);
   return {
     ...settled,
-    vault: config.vault,
     problems: [
       ...settled.valueProblems,
       ...search.problems,
@@ -86,12 +84,7 @@ async function readConfig(config: ConfigText): Promise<ConfigSettings> {
   return (await import('./config-file.ts')).readConfig(config);
 }
 
-const NO_CONFIG: ConfigSettings = {
-  layer: {},
-  taskTypes: {},
-  vault: {},
-  problems: [],
-};
+const NO_CONFIG: ConfigSettings = { layer: {}, taskTypes: {}, problems: [] };
 
 type Use = 'used' | 'shown' | 'left-out';
 

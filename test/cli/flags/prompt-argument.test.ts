@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
+import { readVaultFlags } from '../../../src/cli/flags/rescue-flags.ts';
 import { readResumeFlags } from '../../../src/cli/flags/resume-flags.ts';
 import { whyNoPrompt } from '../../../src/cli/run/prompt-argument.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -41,7 +42,7 @@ test.for([
 });
 
 test('other commands take no prompt', () => {
-  expect(readFlags(['Fix it'], 'rescue').problems).toEqual([
+  expect(readVaultFlags(['Fix it'], 'rescue').problems).toEqual([
     expect.stringMatching(/^ralph rescue expects only flags; found 'Fix it'/),
   ]);
   expect(readResumeFlags(['nightly', 'Fix it'])).toMatchObject({

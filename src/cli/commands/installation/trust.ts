@@ -72,8 +72,8 @@ function namedBy(name: string): ConfigText {
  * Returns the settings that need trust. Throws a `UsageError` for an invalid file: its correction would end the trust.
  */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
-  const { layer, vault, problems } = readConfig(config);
+  const { layer, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
   if (all.length > 0) throw new UsageError(all);
-  return settingsNeedingTrust(layer, vault);
+  return settingsNeedingTrust(layer);
 }
