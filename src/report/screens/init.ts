@@ -20,11 +20,7 @@ export function renderInit(
   const shown = lines.map(lineText);
   const config = lines.find(({ path }) => /ralph\.config\.\w+$/.test(path));
   const next = [
-    ...(config?.kind === 'made' && needsTrust
-      ? [
-          `It chooses the agent, so trust it first: ${ralphCommand('trust', shellQuote(config.path))}`,
-        ]
-      : []),
+    ...(config === undefined ? [] : trustLines(config, needsTrust)),
     ...(config === undefined || isFoundFromHere
       ? []
       : [`Outside the vault, pass --config ${config.path}.`]),

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { init } from '../../../src/cli/commands/installation/init.ts';
 import { readConfig } from '../../../src/cli/settings/config-file.ts';
-import { configTemplate, projectTemplate } from '../../../src/core/settings/config-template.ts';
+import { configTemplate } from '../../../src/core/settings/config-template.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
-import { keyOf, SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
-import { TASK_TYPES } from '../../../src/core/settings/task-type.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const FOLDERS = [
@@ -42,7 +40,7 @@ describe('ralph init', () => {
     const vault = await tempFolder();
     expect(init({ vault })).toBe(0);
     expect(readdirSync(vault).toSorted()).toEqual([...FOLDERS, 'ralph.config.yaml']);
-    expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe(configTemplate());
+    expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe(configTemplate('npm test'));
     expect(statSync(join(vault, 'ralph.config.yaml')).mode & 0o777).toBe(0o600);
     expect(lines('created')).toHaveLength(FOLDERS.length + 1);
     expect(lines('exists')).toEqual([`exists       ${vault}`]);
@@ -112,8 +110,8 @@ describe('ralph init', () => {
     expect(readdirSync(other)).toContain('Needs_Action');
   });
 
-  test('the settings of a project are right, each by itself and all together', () => {
-    const text = projectTemplate('npm test').replaceAll(/^# (?=\w+: )/gm, '');
+  test('the settings that it shows are right, each by itself and all together', () => {
+    const text = configTemplate('npm test').replaceAll(/^# (?=\w+: )/gm, '');
     const { layer, problems } = readConfig({ file: 'ralph.config.yaml', text, wasFound: false });
     expect(problems).toEqual([]);
     expect(Object.keys(layer)).toHaveLength(10);
@@ -179,38 +177,12 @@ describe('ralph init', () => {
 });
 
 describe('the configuration it writes', () => {
-  const text = configTemplate();
+  const text = configTemplate('npm test');
 
   test('sets nothing', () => {
     const { layer, taskTypes, problems } = readConfig({ file: '/c.yaml', text, wasFound: true });
     expect({ layer, taskTypes, problems }).toEqual({ layer: {}, taskTypes: {}, problems: [] });
     expect(text.split('\n').filter((line) => !/^(?:#|$)/.test(line))).toEqual([]);
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
-  });
-
-  test('shows every setting of all runs with its explanation', () => {
-    for (const name of settingNames()) {
-      const key = keyOf(name);
-      if (key === null || ['prompt', 'json', 'dry_run'].includes(key)) continue;
-      expect(text).toMatch(new RegExp(`^# ${key}: .`, 'm'));
-      expect(text.replace(/\n## /g, ' ')).toContain(SETTINGS[name].help);
-    }
-  });
-
-  test('is accepted after every setting with a default is uncommented', () => {
-    const set = text.replace(/^# (?=\s*\w+:)/gm, '');
-    const { layer, taskTypes, problems } = readConfig({
-      file: '/c.yaml',
-      text: set,
-      wasFound: false,
-    });
-    expect(problems).toEqual([]);
-    const defaults = settingNames().filter(
-      (name) => SETTINGS[name].default !== undefined && keyOf(name) !== null,
-    );
-    for (const name of defaults) expect(layer[name]).toBeDefined();
-    const only = Object.fromEntries(defaults.map((name) => [name, layer[name]]));
-    expect(resolveSettings([only]).problems).toEqual([]);
-    expect(Object.keys(taskTypes)).toEqual(Object.keys(TASK_TYPES));
   });
 });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type AgentName, isAgentName } from '../../../core/agent/agents/agents.ts';
-import { configTemplate, projectTemplate } from '../../../core/settings/config-template.ts';
+import { configTemplate } from '../../../core/settings/config-template.ts';
 import { parseValue } from '../../../core/settings/parse-value.ts';
 import { SETTINGS } from '../../../core/settings/settings.ts';
 import { oneLine } from '../../../core/text/untrusted-text.ts';
@@ -35,7 +35,7 @@ export function init(options: InitOptions): number {
   const isVaultThere = folders[0]?.kind !== 'refused';
   const done = [
     ...folders,
-    ...(isVaultThere ? [writeNewConfig(vault, configTemplate(agents))] : []),
+    ...(isVaultThere ? [writeNewConfig(vault, configTemplate('npm test', agents))] : []),
   ];
   const lines = done.map((each) => ({ ...each, path: shown(each, here) }));
   // ralph finds the configuration by itself only if it is started inside the vault.
@@ -46,7 +46,7 @@ export function init(options: InitOptions): number {
 
 /** Creates only a configuration: a project needs no folders for task files, and others are made when they are used. */
 function initProject(folder: string, tests: string, agents: readonly AgentName[] | null): number {
-  const made = writeNewConfig(folder, projectTemplate(tests, agents));
+  const made = writeNewConfig(folder, configTemplate(tests, agents));
   const line = { ...made, path: shown(made, startFolder()) };
   process.stdout.write(renderProjectInit(line, tests, agents !== null));
   return made.kind === 'refused' ? EXIT_FAILED : 0;
