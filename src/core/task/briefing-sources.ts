@@ -21,25 +21,11 @@ export interface BriefingSources {
   readonly day: DayBudget | null;
 }
 
-/** An event of a task in the journal, other than an iteration. */
+/** An event of a task, other than an iteration, as it was read from the journal: only two fields are sure. */
 export interface Happening {
+  readonly event: string;
   readonly at: string;
-  readonly kind:
-    | 'started'
-    | 'resumed'
-    | 'asked-back'
-    | 'near-miss'
-    | 'supervised'
-    | 'finding'
-    | 'held'
-    | 'refused-host'
-    | 'planted'
-    | 'retried'
-    | 'limited'
-    | 'changed'
-    | 'asked'
-    | 'ended';
-  readonly detail: string;
+  readonly [field: string]: unknown;
 }
 
 /** One line of the journal, as a briefing uses it. */

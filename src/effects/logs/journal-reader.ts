@@ -1,12 +1,11 @@
 import { createReadStream, lstatSync } from 'node:fs';
-import type { BriefIteration, Happening, JournalEntry } from '../../core/task/briefing-sources.ts';
+import type { BriefIteration, JournalEntry } from '../../core/task/briefing-sources.ts';
 import { tailOf } from '../../core/text/untrusted-text.ts';
 import { MB } from '../files/bounded-read.ts';
 import {
   amountAt,
   type JsonObject,
   numberAt,
-  objectAt,
   parseObject,
   stringAt,
   stringsAt,
@@ -41,16 +40,17 @@ const LINE_MAX_BYTES = 8 * MB;
 const ACTIVITY = '{"event":"agent_activity"';
 
 function readEntry(event: JsonObject, at: string): JournalEntry | null {
-  const taskId = stringAt(event, 'task_id');
-  if (taskId === null) return null;
-  if (stringAt(event, 'event') === 'task_iterated') {
+  const [taskId, name] = [stringAt(event, 'task_id'), stringAt(event, 'event')];
+  if (taskId === null || name === null) return null;
+  if (name === 'task_iterated') {
     return { kind: 'iteration', taskId, iteration: readIteration(event, at) };
   }
-  const happening = readHappening(event, at);
-  if (happening === null) return null;
-  const message = stringAt(event, 'final_message');
-  const finalMessage = message === null ? null : tailOf(message, MESSAGE_CHARS);
-  return { kind: 'happening', taskId, happening, finalMessage };
+  // An iteration is told when it has ended, and its agent retries by itself.
+  if (name === 'iteration_started' || event.by === 'agent') return null;
+  // The longest texts are not kept, as there may be hundreds.
+  const { prompt, final_message: last, ...fields } = event;
+  const finalMessage = typeof last === 'string' ? tailOf(last, MESSAGE_CHARS) : null;
+  return { kind: 'happening', taskId, happening: { ...fields, event: name, at }, finalMessage };
 }
 
 function readIteration(event: JsonObject, at: string): BriefIteration {
@@ -78,58 +78,6 @@ function readIteration(event: JsonObject, at: string): BriefIteration {
 function agentIn(event: JsonObject): Pick<BriefIteration, 'agent'> {
   const agent = stringAt(event, 'agent');
   return agent === null ? {} : { agent };
-}
-
-function moreOf(event: JsonObject): string {
-  const more = amountAt(event, 'more');
-  return more === 0 ? '' : ` and ${more} more`;
-}
-
-function readHappening(event: JsonObject, at: string): Happening | null {
-  const text = (key: string): string => stringAt(event, key) ?? '';
-  const happening = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
-  switch (stringAt(event, 'event')) {
-    case 'task_started':
-      return happening('started', '');
-    case 'task_resumed':
-      return happening('resumed', '');
-    case 'asked_back':
-      return happening('asked-back', text('line'));
-    case 'supervisor':
-      return happening('supervised', `${text('action')}: ${text('detail')}`);
-    case 'near_miss':
-      return happening('near-miss', text('line'));
-    case 'claim_held':
-      return happening('held', `${text('gate')}: ${text('detail')}`);
-    case 'finding':
-      return happening('finding', text('detail'));
-    case 'sandbox_refused':
-      return happening(
-        'refused-host',
-        `${text('host')}:${amountAt(event, 'port')}${moreOf(event)}`,
-      );
-    case 'sandbox_planted':
-      return happening('planted', `${text('path')}${moreOf(event)}`);
-    case 'usage_limit_wait':
-      return happening('limited', text('until'));
-    case 'agent_changed':
-      return happening(
-        'changed',
-        `${text('from')} to ${text('to')}, ${text('why').replaceAll('-', ' ')}`,
-      );
-    case 'agent_retry':
-      return text('by') === 'ralph' ? happening('retried', text('error')) : null;
-    case 'task_paused':
-      if (stringAt(event, 'approval_id') !== null) return happening('asked', text('approval_id'));
-      return happening('ended', text('exit_reason') || 'paused');
-    default:
-      if (stringAt(event, 'status') === null) return null;
-      return happening(
-        'ended',
-        stringAt(objectAt(event, 'evidence') ?? {}, 'detail') ??
-          (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
-      );
-  }
 }
 
 /** The report shows at most this many characters from the end of a final message. */

@@ -1,6 +1,5 @@
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask } from '../../core/task/briefing.ts';
-import type { Happening } from '../../core/task/briefing-sources.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
@@ -142,27 +141,6 @@ export function usedWords({
     ...(workMs > 0 ? [formatDuration(workMs)] : []),
     ...(costUsd > 0 ? [formatCost(costUsd)] : []),
   ].join(', ');
-}
-
-const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
-  started: 'started',
-  resumed: 'resumed',
-  'asked-back': 'was asked whether it is done',
-  supervised: 'repeated itself or used much',
-  'near-miss': 'mentioned the promise without stating it',
-  finding: 'something spoke against the claim',
-  held: 'claimed complete, not accepted',
-  'refused-host': 'the sandbox refused',
-  planted: 'a new file that other programs may run',
-  retried: 'tried again',
-  changed: 'changed agents',
-  limited: 'waits for a usage limit until',
-  asked: 'asked for an approval',
-  ended: 'ended',
-};
-
-export function happeningWords(kind: Happening['kind']): string {
-  return HAPPENINGS[kind];
 }
 
 /** Formats an ISO instant to the minute, in UTC: `2026-01-05 10:00`. */

@@ -167,7 +167,7 @@ describe('hostile text is harmless in', () => {
           {
             kind: 'happening',
             taskId: 't',
-            happening: { at: START, kind: 'held', detail: HOSTILE },
+            happening: { event: 'claim_held', at: START, detail: HOSTILE },
             finalMessage: HOSTILE,
           },
         ],

@@ -1,8 +1,12 @@
+import { DEFAULT_AGENT } from '../../../core/agent/agents/agents.ts';
+import type { RalphEvent } from '../../../core/machine/events.ts';
 import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
-import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
+import type { BriefIteration, Happening } from '../../../core/task/briefing-sources.ts';
 import type { LinesByIteration } from '../../../core/task/line-changes.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
+import { endingLine, isEnding } from '../../ending-lines.ts';
+import { eventLine } from '../../event-line.ts';
 import { formatDuration, formatLines, toldCost } from '../../format.ts';
 import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
@@ -10,7 +14,6 @@ import {
   commandOf,
   findingsOf,
   gitFacts,
-  happeningWords,
   minute,
   remedyOf,
   stateReason,
@@ -87,14 +90,36 @@ function progressOf({ task }: BriefTask): string | null {
   return `${done} of ${total}${step === '' ? '' : `: ${step}`}`;
 }
 
-function story({ happenings }: BriefTask): Markup {
-  if (happenings.length === 0) return NOTHING;
-  const shown = happenings.slice(-HAPPENINGS_SHOWN);
-  const left = happenings.length - shown.length;
+function story({ shown: { asked }, happenings }: BriefTask): Markup {
+  const lines = happenings.flatMap((each) => lineOf(each, asked) ?? []);
+  if (lines.length === 0) return NOTHING;
+  const shown = lines.slice(-HAPPENINGS_SHOWN);
+  const left = lines.length - shown.length;
   return html`<h3>What happened</h3><ol class="story" tabindex="0">${left > 0 ? html`<li class="dim"><span></span>${left} earlier events not shown</li>` : ''}${shown.map(
-    ({ at, kind, detail }) =>
-      html`<li><time class="num" datetime="${at}">${minute(at)}</time><span>${happeningWords(kind)}${detail === '' ? '' : html`: <span class="dim">${detail}</span>`}</span></li>`,
+    ({ at, text }) =>
+      html`<li><time class="num" datetime="${at}">${minute(at)}</time><span>${text}</span></li>`,
   )}</ol>`;
+}
+
+/** Returns the line that the run printed about an event; null if it printed none. */
+function lineOf(
+  happening: Happening,
+  asked: string | null,
+): { readonly at: string; readonly text: string } | null {
+  const { at, event: name } = happening;
+  try {
+    const text = textOf(happening as unknown as RalphEvent, asked ?? '');
+    return text === null ? null : { at, text };
+  } catch {
+    // The journal is damaged, or a newer ralph wrote it.
+    return { at, text: name.replaceAll('_', ' ') };
+  }
+}
+
+function textOf(event: RalphEvent, asked: string): string | null {
+  if (event.event === 'task_started') return 'started';
+  if (isEnding(event)) return endingLine(event, { asked });
+  return eventLine(event, { agent: DEFAULT_AGENT, task: null });
 }
 
 function iterationTable({ iterations, lines }: BriefTask): Markup {

@@ -57,7 +57,7 @@ const hostile: Partial<BriefingSources> = {
     {
       kind: 'happening',
       taskId: 't',
-      happening: { at: START, kind: 'held', detail: EVIL },
+      happening: { event: 'claim_held', at: START, detail: EVIL },
       finalMessage: EVIL,
     },
   ],
@@ -147,6 +147,32 @@ describe('the page', () => {
     expect(text).not.toContain(EVIL);
     const bare = page({ runs: [foundRun('t', { ...ended, iterations: [briefIteration(1)] })] });
     expect(bare).not.toMatch(/Lines<|ralph (diff|undo|land)/);
+  });
+
+  test('tells what happened to a task in the words of the run', () => {
+    const happening = (event: string, fields: object = {}): JournalEntry => ({
+      kind: 'happening',
+      taskId: 't',
+      happening: { event, at: START, ...fields },
+      finalMessage: null,
+    });
+    const journal = [
+      happening('task_started'),
+      happening('claim_held', { detail: 'npm test exited with 1' }),
+      happening('iteration_reverted', { iteration: 2 }),
+      happening('task_of_a_newer_ralph', { status: 'odd', exit_code: 1 }),
+      happening('finding', { detail: 'said by another line' }),
+      happening('task_completed', { status: 'completed', exit_reason: 'completed', exit_code: 0 }),
+    ];
+    const text = page({ runs: [foundRun('t', { ...ended, task_prompt: 'Do it.' })], journal });
+    const story = /<ol class="story"[\s\S]*?<\/ol>/.exec(text)?.[0] ?? '';
+    expect([...story.matchAll(/<span>(.*?)<\/span>/g)].map(([, line]) => line)).toEqual([
+      'started',
+      'not accepted: npm test exited with 1',
+      'iteration reverted',
+      'task of a newer ralph',
+      'completed: Do it.',
+    ]);
   });
 
   test('links only to targets that exist', () => {
