@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { plural } from '../../report/format.ts';
-import { LiveScreen, type Picture } from '../../report/terminal/live-screen.ts';
+import { LiveScreen } from '../../report/terminal/live-screen.ts';
 import { signalled, standardOutlet } from './outlet.ts';
 
 const REDRAW_MS = 1_000;
@@ -14,61 +14,32 @@ export async function watchView(
   stream: NodeJS.WriteStream,
 ): Promise<number> {
   const stop = signalled();
-  if (stream.isTTY && process.env.TERM !== 'dumb') return watchScreen(next, stream, stop);
+  const isScreen = stream.isTTY && process.env.TERM !== 'dumb';
+  const screen = new LiveScreen(stream);
   const outlet = standardOutlet(stream);
   let key: string | null = null;
-  for (;;) {
-    const frame = await next();
-    if (frame.key !== key && !(await outlet.write(frame.text))) return 0;
-    key = frame.key;
-    if (frame.isLast || stop.aborted) return 0;
-    await rest(stop);
-    if (stop.aborted) return 0;
-  }
-}
-
-async function watchScreen(
-  next: () => Promise<Frame>,
-  stream: NodeJS.WriteStream,
-  stop: AbortSignal,
-): Promise<number> {
-  const screen = new LiveScreen(stream);
-  const redraw = (): void => {
-    // An error is ignored here: the next regular draw reports it.
-    void next().then(
-      (frame) => screen.redraw(pictureOf(frame, stream.rows)),
-      () => {},
-    );
-  };
-  stream.on('resize', redraw);
   try {
     for (;;) {
       const frame = await next();
-      screen.draw(pictureOf(frame, stream.rows));
+      if (isScreen) screen.draw(fitting(frame, stream.rows));
+      else if (frame.key !== key && !(await outlet.write(frame.text))) return 0;
+      key = frame.key;
       if (frame.isLast || stop.aborted) return 0;
-      await rest(stop);
+      await pause(REDRAW_MS, undefined, { signal: stop }).catch(() => undefined);
       if (stop.aborted) return 0;
     }
   } finally {
-    stream.off('resize', redraw);
     screen.leave();
   }
 }
 
-async function rest(stop: AbortSignal): Promise<void> {
-  await pause(REDRAW_MS, undefined, { signal: stop }).catch(() => undefined);
-}
-
-/** Cuts the text so that the last row stays free: lines that scroll out of the screen could not be redrawn. */
-function pictureOf({ text }: Frame, rows: number): Picture {
+/** Returns the lines that fit with the last row free: lines that scroll out of the screen could not be redrawn. */
+function fitting({ text }: Frame, rows: number): readonly string[] {
   const lines = text === '' ? ['no task yet'] : text.trimEnd().split('\n');
   const room = rows - 1;
-  if (rows <= 2 || lines.length <= room) return { mark: '', lines };
+  if (rows <= 2 || lines.length <= room) return lines;
   const shown = lines.slice(0, room - 1);
-  return {
-    mark: '',
-    lines: [...shown, `… and ${plural(lines.length - shown.length, 'more line')}`],
-  };
+  return [...shown, `… and ${plural(lines.length - shown.length, 'more line')}`];
 }
 
 /** The output at one moment. */

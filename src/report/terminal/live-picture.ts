@@ -1,7 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { columnsOf, fitted } from '../columns.ts';
 import { formatClock, formatCost, formatCountdown, plural } from '../format.ts';
-import type { Picture } from './live-screen.ts';
 
 /** The progress of a task, as the live display shows it. */
 export interface LiveFacts {
@@ -63,11 +62,12 @@ export function pictureOf(
   { columns, rows }: { readonly columns: number; readonly rows: number },
   signs: Signs,
   colors: ChalkInstance,
-): Picture {
+): readonly string[] {
   const { spinner } = signs;
-  const lines = [standing(facts, columns - MARK_AND_FREE, signs, colors)];
+  const mark = colors.yellow(spinner[facts.tick % spinner.length] ?? ' ');
+  const lines = [`${mark} ${standing(facts, columns - MARK_AND_FREE, signs, colors)}`];
   if (rows > 2) lines.push(`  ${colors.dim(fitted(facts.now, columns - MARK_AND_FREE))}`);
-  return { mark: colors.yellow(spinner[facts.tick % spinner.length] ?? ' '), lines };
+  return lines;
 }
 
 function standing(facts: LiveFacts, columns: number, signs: Signs, colors: ChalkInstance): string {

@@ -12,7 +12,7 @@ import {
 } from '../ending-lines.ts';
 import { eventLine, iterationBrief } from '../event-line.ts';
 import { type LiveFacts, pictureOf, type Signs, signsFor } from './live-picture.ts';
-import { LiveScreen, type Picture, type Terminal } from './live-screen.ts';
+import { LiveScreen, type Terminal } from './live-screen.ts';
 import type { RunView } from './view.ts';
 
 export interface LiveOptions extends MessageContext {
@@ -54,24 +54,19 @@ export function liveView(options: LiveOptions): RunView {
     if (time === null) return null;
     return 'leftMs' in time ? time.leftMs : time.endsAtMs - nowMs();
   };
-  const picture = (): Picture => {
+  const draw = (): void => {
+    if (!isDrawing) return;
     const activity = doing === null ? now : ralphActivityText(doing, nowMs());
     const elapsedMs = nowMs() - startedAtMs;
     const size = { columns: widthOf(stream), rows: stream.rows ?? 24 };
-    return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: activity }, size, signs, colors);
-  };
-  const draw = (): void => {
-    if (!isDrawing) return;
-    screen.draw(picture());
+    const shown = { ...facts, elapsedMs, leftMs: leftMs(), now: activity };
+    screen.draw(pictureOf(shown, size, signs, colors));
     facts = { ...facts, tick: facts.tick + 1 };
   };
-  const redraw = (): void => screen.redraw(picture());
-  stream.on('resize', redraw);
   const ticking = setInterval(draw, REDRAW_MS);
   ticking.unref();
 
   const begin = (): void => {
-    if (isDrawing) return;
     isDrawing = true;
     draw();
   };
@@ -177,8 +172,6 @@ export function liveView(options: LiveOptions): RunView {
         what.kind === 'approval' || (what.kind === 'wait' && what.wait.kind !== 'delay');
       if (isClockStopped) time = asLeft(leftMs());
       begin();
-      // The terminal has printed `^C` into the picture, so it is drawn again.
-      if (what.kind === 'stop') redraw();
     },
     notice(text) {
       sentence(' ', text, (line) => line);
@@ -189,7 +182,6 @@ export function liveView(options: LiveOptions): RunView {
     close() {
       isDrawing = false;
       clearInterval(ticking);
-      stream.off('resize', redraw);
       screen.clear();
     },
   };
