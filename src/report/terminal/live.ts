@@ -132,36 +132,16 @@ export function liveView(options: LiveOptions): RunView {
           screen.print(`${mark} ${fitted(brief, widthOf(stream) - 3)}`);
           return;
         }
-        case 'check_ended':
-          if (eventLine(event, options) === null) return;
-          return sentence(
-            ' ',
-            lineOf(event),
-            event.verdict.startsWith('failed') ? colors.yellow : colors.dim,
-          );
-        case 'iteration_committed':
-        case 'iteration_reverted':
-          return sentence(' ', lineOf(event), colors.dim);
-        case 'commit_failed':
-        case 'revert_failed':
-        case 'usage_limit_wait':
-        case 'agent_changed':
-        case 'supervisor':
-        case 'tool_silent':
-        case 'near_miss':
-        case 'claim_held':
-        case 'sandbox_refused':
-        case 'mcp_unavailable':
-        case 'sandbox_planted':
-        case 'task_paused':
-          return sentence(' ', lineOf(event), colors.yellow);
         case 'task_started':
           facts = { ...facts, maxIterations: event.max_iterations };
           return;
         case 'task_resumed':
           facts = { ...facts, iteration: event.iteration, maxIterations: event.max_iterations };
           return sentence(colors.dim(signs.dot), lineOf(event), (line) => line);
-        default:
+        default: {
+          const line = eventLine(event, options);
+          if (line !== null) sentence(' ', line, isGoodNews(event) ? colors.dim : colors.yellow);
+        }
       }
     },
     doing(what) {
@@ -185,6 +165,20 @@ export function liveView(options: LiveOptions): RunView {
       screen.clear();
     },
   };
+}
+
+function isGoodNews(event: RalphEvent): boolean {
+  switch (event.event) {
+    case 'iteration_committed':
+    case 'iteration_reverted':
+      return true;
+    case 'check_ended':
+      return !event.verdict.startsWith('failed');
+    case 'judged':
+      return event.verdict !== 'none';
+    default:
+      return false;
+  }
 }
 
 function asLeft(leftMs: number | null): { readonly leftMs: number } | null {

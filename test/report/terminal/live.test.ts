@@ -300,6 +300,18 @@ describe('the permanent lines', () => {
     ]);
   });
 
+  test('tell the verdict of the judge, and that it gave none', () => {
+    const { tell, screen } = stage();
+    const judged = { event: 'judged', iteration: 3, agent: 'codex', model: null } as const;
+    const rest = { tree: null, criteria: [], cost_usd: 0 };
+    tell({ ...judged, ...rest, verdict: 'met', why: null });
+    tell({ ...judged, ...rest, verdict: 'none', why: 'it ran out of time' });
+    expect(screen()).toEqual([
+      '  codex has judged the claim: met',
+      '  not judged: it ran out of time',
+    ]);
+  });
+
   test('show text and tool calls of the agent with --verbose', () => {
     const { begin, use, view, screen } = stage(80, { verbose: true });
     begin();
