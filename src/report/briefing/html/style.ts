@@ -78,9 +78,8 @@ svg rect:hover { opacity: 0.7; }
 .lane svg { height: 1.15rem; background: var(--soft); border-radius: 4px; overflow: hidden; }
 .axis { position: relative; height: 1.3rem; margin-top: 0.5rem; font-size: 0.75rem; color: var(--dim); }
 .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-.axis .first { transform: none; }
-.axis .last { transform: translateX(-100%); }
-
+.axis :first-child { transform: none; }
+.axis :last-child { transform: translateX(-100%); }
 
 .task { padding: 0; margin-top: 0.6rem; }
 .task > summary { display: grid; grid-template-columns: auto 1fr auto; gap: 0.25rem 0.75rem; align-items: baseline;
@@ -118,7 +117,7 @@ footer { margin-top: 3rem; color: var(--dim); font-size: 0.8rem; }
   .task .body { padding: 0.25rem 1rem 1rem; }
   .facts { grid-template-columns: 5.5rem 1fr; gap: 0.3rem 0.75rem; }
   .story li { grid-template-columns: 1fr; gap: 0; padding: 0.35rem 0; }
-  .marks span:not(:nth-child(3n + 1)) { display: none; }
+  .axis :nth-child(even) { display: none; }
   table, tbody { display: block; } thead { display: none; }
   tbody tr { display: grid; grid-template-columns: 2.6rem 1fr auto auto; gap: 0 0.6rem; padding: 0.5rem 0.7rem; }
   tbody tr + tr { border-top: 1px solid var(--line); } tbody tr + tr td { border: 0; }

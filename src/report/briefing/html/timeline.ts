@@ -3,7 +3,7 @@ import type { BriefIteration } from '../../../core/task/briefing-sources.ts';
 import { formatCost, formatDuration } from '../../format.ts';
 import { minute, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
-import { marksOf, type Period, positionIn, workedPeriod } from './time-scale.ts';
+import { type Period, positionIn, workedPeriod } from './time-scale.ts';
 import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 
 /** At most this many tasks get a lane: nobody would read more. */
@@ -22,14 +22,16 @@ export function timeline({ tasks, since }: Briefing, link: (task: BriefTask) => 
 <section class="card">${LEGEND}
 ${worked.slice(0, LANES).map((task) => lane(task, stretch, link(task)))}
 ${left > 0 ? html`<p class="dim small">and ${left} more below</p>` : ''}
-<div class="axis marks num">${marksOf(stretch).map(({ ms, text }) => mark(positionIn(stretch, ms), text))}</div>
+<div class="axis num">${MARKS.map((part) => mark(part, stretch))}</div>
 </section>`;
 }
 
-/** Returns a label of the axis. A label near an edge is aligned to the edge. */
-function mark(place: number, text: string): Markup {
-  const edge = place < 0.06 ? 'first' : place > 0.94 ? 'last' : '';
-  return html`<span class="${edge}" style="left:${short(100 * place)}%">${text}</span>`;
+/** Where the axis has labels: 0 is the beginning of the period, 1 its end. */
+const MARKS = [0, 0.25, 0.5, 0.75, 1] as const;
+
+function mark(part: (typeof MARKS)[number], { from, to }: Period): Markup {
+  const instant = new Date(from + part * (to - from)).toISOString();
+  return html`<span style="left:${100 * part}%">${minute(instant)}</span>`;
 }
 
 const LEGEND = html`<ul class="legend"><li class="work"><i></i>answered</li><li class="done"><i></i>completed the task</li><li class="cut"><i></i>cut short</li><li class="bad"><i></i>failed</li></ul>`;

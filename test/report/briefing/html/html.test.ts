@@ -3,7 +3,6 @@ import { makeBriefing } from '../../../../src/core/task/briefing.ts';
 import type { BriefingSources, JournalEntry } from '../../../../src/core/task/briefing-sources.ts';
 import { laterBy } from '../../../../src/core/task/task-state.ts';
 import { renderPage } from '../../../../src/report/briefing/html/page.ts';
-import { marksOf, momentText, stepOf } from '../../../../src/report/briefing/html/time-scale.ts';
 import { briefIteration, briefingSources, foundRun } from '../../../helpers/brief-task.ts';
 import { START } from '../../../helpers/new-task.ts';
 
@@ -212,6 +211,21 @@ describe('the page', () => {
     expect(text.length).toBeLessThan(1_500_000);
   });
 
+  test('the axis names the moments from the beginning of the work to its end', () => {
+    const run = foundRun('t', {
+      ...ended,
+      iterations: [briefIteration(1, 0), briefIteration(2, 39)],
+    });
+    const axis = /<div class="axis[\s\S]*?<\/div>/.exec(page({ runs: [run] }))?.[0] ?? '';
+    expect(axis.match(/left:[\d.]+%">[^<]*/g)).toEqual([
+      'left:0%">2026-01-05 10:00',
+      'left:25%">2026-01-05 10:10',
+      'left:50%">2026-01-05 10:20',
+      'left:75%">2026-01-05 10:30',
+      'left:100%">2026-01-05 10:40',
+    ]);
+  });
+
   test('no bar of the page lies outside its chart', () => {
     const text = page(hostile);
     for (const [, width, height, inside = ''] of text.matchAll(
@@ -224,28 +238,5 @@ describe('the page', () => {
         expect(Number(y) + Number(h)).toBeLessThanOrEqual(Number(height) + 0.01);
       }
     }
-  });
-});
-
-describe('the axis of time', () => {
-  const hour = 3_600_000;
-  test.for([
-    [0.1, 60_000],
-    [1, 600_000],
-    [8, 2 * hour],
-    [24, 6 * hour],
-    [7 * 24, 24 * hour],
-    [300 * 24, 43 * 24 * hour],
-  ] as const)('an axis of %d hours has steps of %d ms', ([hours, step]) => {
-    expect(stepOf({ from: 0, to: hours * hour }, 7)).toBe(step);
-  });
-
-  test('has its marks at multiples of the step, inside the period', () => {
-    const from = Date.parse('2026-01-05T22:10:00Z');
-    const texts = marksOf({ from, to: from + 6 * hour }).map(({ text }) => text);
-    expect(texts).toEqual(['23:00', '00:00', '01:00', '02:00', '03:00', '04:00']);
-    expect(
-      momentText(Date.parse('2026-01-06T00:00:00Z'), { from, to: from + 48 * hour }, hour),
-    ).toBe('Jan 6');
   });
 });
