@@ -41,7 +41,7 @@ export async function planTaskResume(request: TaskToResume): Promise<Resumption>
   const plan = () =>
     planResume({
       ...{ taskId, place, layer, passthrough, env, startDir },
-      ...{ problems: [], configProblems: [], isTrusted: false, allowed: null },
+      ...{ problems: [], isTrusted: false, allowed: null },
       collect: async (flags) => ({
         ...(await settle({ flags, variables: {}, config: {}, taskTypes: {}, startDir })),
         powers: [],

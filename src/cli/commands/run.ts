@@ -65,7 +65,7 @@ export async function runCommand(
     // The flags that are left out here apply only to a new task.
     const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
     const { worktree, base, worktreeDir, ...layer } = others;
-    const asked = { ...flags, layer, isTrusted: false, hasReadConfig: true };
+    const asked = { ...flags, layer, isTrusted: false };
     return resumeTask(plan.taskId, plan, asked, argv);
   }
   const { notices, powers, untrusted } = collected;

@@ -51,14 +51,13 @@ export interface ResumeRequest {
    * Merges the settings of a task that another program keeps: its state's, those of this resume, and the current ones.
    */
   readonly collect: (inState: Layer) => Promise<Collected>;
-  /** Problems of the configuration file found here, a sentence each. They do not count if the task uses another one. */
-  readonly configProblems: readonly string[];
 }
 
 /** The settings that apply to another program's task. */
 interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
   /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /**
@@ -81,8 +80,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
     const asks = shown === null ? [] : rightsOf(shown.settings, shown.passthrough);
     throw new UntrustedTaskError(taskId, place.stateDir, doubt, asks);
   }
-  const { stored, powers } = await storedRun(state, paths.folder, request);
-  const unused = stored.settings.config === null ? request.configProblems : [];
+  const { stored, powers, unusable } = await storedRun(state, paths.folder, request);
   const { run, problems } = overrideSettings(
     allowed === null ? stored : boundedBy(stored, state, allowed, env),
     fromHere(withoutPlace(request.layer), startDir),
@@ -105,7 +103,7 @@ export async function planResume(request: ResumeRequest): Promise<PlannedResume 
     workTree: state.git.work_tree,
   };
   return {
-    plan: await requirePlan(asked, [...request.problems, ...unused, ...problems]),
+    plan: await requirePlan(asked, [...request.problems, ...unusable, ...problems]),
     resume: {
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
@@ -167,12 +165,19 @@ async function storedRun(
   state: TaskState,
   folder: string,
   { collect, startDir }: ResumeRequest,
-): Promise<Pick<PlannedResume, 'powers'> & { readonly stored: StoredRun }> {
-  if (isOfRun(state)) return { stored: requireStoredRun(folder, state), powers: [] };
+): Promise<{
+  readonly stored: StoredRun;
+  readonly powers: readonly string[];
+  /** Why the current settings cannot be used, one sentence each. */
+  readonly unusable: readonly string[];
+}> {
+  if (isOfRun(state)) {
+    return { stored: requireStoredRun(folder, state), powers: [], unusable: [] };
+  }
   const source = { kind: 'flag' as const, where: 'the state file' };
   const collected = await collect(layerOf(settingsIn(state), () => source));
   const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
-  return { stored, powers: collected.powers };
+  return { stored, powers: collected.powers, unusable: collected.problems };
 }
 
 /** Resolves a new `cwd` from where ralph is started now. Other paths stay relative to the folder of the first start. */
