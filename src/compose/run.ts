@@ -16,7 +16,7 @@ import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { watchRequests } from '../effects/state/requests.ts';
-import { createStateStore, type TaskStore } from '../effects/state/state-store.ts';
+import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
@@ -27,7 +27,12 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import type { Ports, Reporter, StateStore } from '../loop/ports.ts';
 import { runLoop } from '../loop/run-loop.ts';
 import type { RunEnd } from '../loop/stop.ts';
-import { decidedBy, unsupportedFlagNotice } from '../report/notices.ts';
+import {
+  decidedBy,
+  journalNotKept,
+  stateNotKept,
+  unsupportedFlagNotice,
+} from '../report/notices.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKind, agentPrograms, agentRunner } from './agent.ts';
@@ -44,7 +49,6 @@ import { decidersOfPlan, storedForm } from './proof/deciders.ts';
 import { policyInside, sandboxOfRun } from './sandbox/sandbox-of-run.ts';
 import { begin, resumeRun } from './start.ts';
 import { taskFileDesk } from './task-file.ts';
-import { unkeptFiles } from './unkept.ts';
 import { childOf, commandRunners, userCommands } from './user-commands.ts';
 
 /**
@@ -137,17 +141,16 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
   const sandbox = run.resume?.announcesOnly === true ? null : await run.sandbox.open();
 
-  let store: TaskStore | null = null;
-  const beat = async () => store?.heartbeat(systemClock.now());
-  const unkept = unkeptFiles(paths.eventsFile, warn, beat);
-  const journal = createJournal(paths.eventsFile, unkept.journal);
+  const journal = createJournal(paths.eventsFile, (error) =>
+    warn(journalNotKept(paths.eventsFile, error)),
+  );
   const requests = watchRequests(paths.folder, run.seal);
   requests.stop.addEventListener('abort', () => stops.request('request'));
   stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));
   const taskFile = await taskFileDesk(run, start);
   let runner: GuardedRunner | null = null;
   try {
-    store = await createStateStore({
+    const store = await createStateStore({
       paths,
       seal: run.seal,
       clock: run.clock,
@@ -160,7 +163,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         deciders: await storedForm(start.deciders),
       },
       warn,
-      onFailure: unkept.state,
+      onFailure: (error) => warn(stateNotKept(error)),
       syncEvents: journal.sync,
     });
     run.hold.keep(store, stops);
@@ -168,7 +171,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     const reporter: Reporter = {
       publish(event) {
         journal.append(event);
-        unkept.afterEvent();
         view.event(event);
         hint(event);
       },
@@ -267,7 +269,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     taskFile.close();
     requests.close();
     journal.close();
-    unkept.tell();
   }
 }
 

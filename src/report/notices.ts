@@ -203,10 +203,6 @@ export function journalNotKept(file: string, error: unknown): string {
   return `Cannot write events to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` does not show them.`;
 }
 
-export function neitherKept(error: unknown): string {
-  return `The state cannot be kept, and neither can the journal (${messageOf(error)}). The loop continues, but cannot be resumed, and \`ralph report\` does not show it. ralph tries again with each step.`;
-}
-
 /** Says what had happened to a task's file, and that it is in its place again. */
 export function taskFilePutBack(name: string, what: PutBack): string {
   switch (what.kind) {

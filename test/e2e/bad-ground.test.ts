@@ -49,9 +49,7 @@ describe.runIf(canMount)('the vault', () => {
       expect(end).toEqual(COMPLETED);
       expect(stderr.match(NOT_KEPT)).toHaveLength(1);
       expect(stderr).toContain('cannot be resumed');
-      // The same line says it of the journal.
-      expect(stderr).toContain('The state cannot be kept, and neither can the journal (E');
-      expect(stderr).not.toContain('Cannot write events to');
+      expect(stderr.match(/Cannot write events to/g)).toHaveLength(1);
       expect(scene.fake.calls()).toHaveLength(3);
       expect(scene.prompt(2)).toContain('Not yet.');
     },
@@ -106,7 +104,7 @@ describe.runIf(canMount)('the vault', () => {
     const names = events.map(({ event }) => event).filter((name) => name.startsWith('task_'));
     const iterated = Array(3).fill('task_iterated');
     expect(names).toEqual(['task_started', ...iterated, 'task_completed']);
-    expect(stderr).not.toContain('Cannot write events to');
+    expect(stderr.match(/Cannot write events to/g)).toHaveLength(1);
   });
 
   test('read-only, and not completed: the exit code is the same, the missing note is said', async () => {
