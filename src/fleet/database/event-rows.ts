@@ -12,7 +12,7 @@ const CUTS = [2_000, 500, 100, 20];
  * The ids of events. If the answer to a write got lost, the write can be repeated with the same ids, and each event is
  * stored only once.
  */
-export type EventIds = WeakMap<RalphEvent, string>;
+const IDS = new WeakMap<RalphEvent, string>();
 
 /** The claim to which the events belong. */
 interface EventWriter {
@@ -25,13 +25,12 @@ interface EventWriter {
 /** Writes events in order. `agent_activity` events are left out: the log of the iteration holds what the agent did. */
 export async function insertEvents(
   tx: SqlRunner,
-  ids: EventIds,
   { task_id, worker, host, fence }: EventWriter,
   events: readonly RalphEvent[],
 ): Promise<void> {
   const rows = events
     .filter(({ event }) => event !== 'agent_activity')
-    .map((event) => ({ id: idOf(ids, event), body: bounded(event) }));
+    .map((event) => ({ id: idOf(event), body: bounded(event) }));
   if (rows.length === 0) return;
   await tx.executeSql(
     `insert into ralph.event (task_id, id, worker, host, fence, body)
@@ -60,9 +59,9 @@ export function eventOfRow(row: {
   };
 }
 
-function idOf(ids: EventIds, event: RalphEvent): string {
-  const id = ids.get(event) ?? randomUUID();
-  ids.set(event, id);
+function idOf(event: RalphEvent): string {
+  const id = IDS.get(event) ?? randomUUID();
+  IDS.set(event, id);
   return id;
 }
 

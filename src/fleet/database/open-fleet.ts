@@ -6,7 +6,7 @@ import type { FleetQueue } from './fleet-queue.ts';
 import { createJobs } from './jobs.ts';
 import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine.ts';
 import { newerTables, TABLES_VERSION } from './migrations.ts';
-import { PgFleetQueue } from './pg-fleet-queue.ts';
+import { pgFleetQueue } from './pg-fleet-queue.ts';
 
 /** How often, in seconds, pg-boss looks for lost claims: a dead worker's task is free after the lease and this time. */
 const SUPERVISE_S = 10;
@@ -35,7 +35,7 @@ export async function openFleet(given: FleetToOpen): Promise<FleetQueue> {
   try {
     const leaseMs = await checkTables(engine, database, boss);
     await boss.start();
-    return new PgFleetQueue(database, createJobs(boss, leaseMs), leaseMs);
+    return pgFleetQueue(database, createJobs(boss, leaseMs), leaseMs);
   } catch (error) {
     await boss.stop({ graceful: false, close: false }).catch(() => {});
     await database.close();

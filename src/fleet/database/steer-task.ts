@@ -2,7 +2,7 @@ import { rowOfState } from '../../core/task/endings.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import type { Parking } from '../core/fleet-task.ts';
 import type { Database } from './connection.ts';
-import type { FleetAnswer, NewFleetRequest, RequestTaken, ResumedSettings } from './fleet-queue.ts';
+import type { FleetQueue, RequestTaken, ResumedSettings } from './fleet-queue.ts';
 import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import { keepSettings } from './submit-tasks.ts';
@@ -11,27 +11,89 @@ import { iso, type TaskRow } from './task-rows.ts';
 const DONE: RequestTaken = { kind: 'done' };
 const STOPPED = 'stopped:request';
 
-/** Leaves a request for a task's worker. If no worker runs the task, a pause or a stop takes effect at once. */
-export function requestOf(
+/** Returns the methods of a queue with which people steer a task. */
+export function steering(
   database: Database,
   jobs: Jobs,
-  taskId: string,
-  request: NewFleetRequest,
-): Promise<RequestTaken> {
-  return withTask(database, jobs, taskId, async (tx, row) => {
-    const { kind } = request;
-    if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
-    if (row.worker !== null || kind === 'tell') {
-      await tx.executeSql(
-        'insert into ralph.request (task_id, kind, text, by) values ($1, $2, $3, $4)',
-        [taskId, kind, kind === 'tell' ? request.text : null, request.by],
-      );
-      if (row.worker === null) return DONE;
-      return { kind: 'left', worker: row.worker, host: row.host ?? '' };
-    }
-    await pauseOrStop(tx, jobs, row, kind);
-    return DONE;
-  });
+): Pick<FleetQueue, 'request' | 'resume' | 'answer'> {
+  return {
+    request: (taskId, request) =>
+      withTask(database, jobs, taskId, async (tx, row) => {
+        const { kind } = request;
+        if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
+        if (row.worker !== null || kind === 'tell') {
+          await tx.executeSql(
+            'insert into ralph.request (task_id, kind, text, by) values ($1, $2, $3, $4)',
+            [taskId, kind, kind === 'tell' ? request.text : null, request.by],
+          );
+          if (row.worker === null) return DONE;
+          return { kind: 'left', worker: row.worker, host: row.host ?? '' };
+        }
+        await pauseOrStop(tx, jobs, row, kind);
+        return DONE;
+      }),
+
+    resume: (taskId, changed) =>
+      withTask(database, jobs, taskId, async (tx, row) => {
+        if (row.ended_at === null && !row.paused) {
+          return refused(row.worker === null ? 'it is queued already' : 'a worker runs it');
+        }
+        if (row.ended_at !== null && rowOfState(row.status, row.exit_reason)?.isFinal === true) {
+          return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
+        }
+        if (changed !== undefined) {
+          if (row.updated_at.toISOString() !== changed.since) return refused(CHANGED);
+          await changeSettings(tx, taskId, changed);
+        }
+        const expiresAt = await reopenRequest(tx, taskId);
+        const parked: Parking | null =
+          row.parked?.kind === 'approval' && expiresAt !== null
+            ? { kind: 'approval', until: expiresAt }
+            : row.parked;
+        const waitsForPerson = parked !== row.parked;
+        const startAt = parked?.kind === 'wait' || waitsForPerson ? untilOf(parked) : null;
+        const job = await jobs.add(tx, row, startAt ?? iso(row.not_before));
+        await tx.executeSql(
+          `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
+             updated_at = now(), ended_at = null, status = $4, exit_reason = null, exit_code = null, warning = null
+           where task_id = $1`,
+          [
+            ...[taskId, job, parked === null ? null : JSON.stringify(parked)],
+            parked === null ? 'pending' : waitsForPerson ? 'paused_awaiting_approval' : 'running',
+          ],
+        );
+        return DONE;
+      }),
+
+    answer: (taskId, { verdict, by, comment }) =>
+      withTask(database, jobs, taskId, async (tx, row) => {
+        if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
+        const { rows } = await tx.executeSql(
+          `select id, verdict, taken, expires_at <= now() as expired from ralph.approval
+           where task_id = $1 order by number desc limit 1`,
+          [taskId],
+        );
+        const asked = rows[0];
+        if (asked === undefined || asked.taken) return refused('it waits for no approval');
+        if (asked.verdict !== null)
+          return refused(`its request was answered already (${asked.verdict})`);
+        if (asked.expired === true) return refused('its request has expired');
+        await tx.executeSql(
+          `update ralph.approval set verdict = $3, answered_by = $4, comment = $5, db_user = session_user
+           where task_id = $1 and id = $2`,
+          [taskId, asked.id, verdict, by, comment],
+        );
+        if (row.parked?.kind === 'approval' && row.worker === null && !row.paused) {
+          await jobs.remove(tx, row, row.job);
+          const job = await jobs.add(tx, row, null);
+          await tx.executeSql(
+            "update ralph.task set job = $2, status = 'running', updated_at = now() where task_id = $1",
+            [taskId, job],
+          );
+        }
+        return DONE;
+      }),
+  };
 }
 
 /** Pauses or stops a task that no worker runs. */
@@ -62,45 +124,6 @@ export async function pauseOrStop(
   );
 }
 
-/** Queues a task again that is paused, or that has ended and can go on. */
-export function wakeTask(
-  database: Database,
-  jobs: Jobs,
-  taskId: string,
-  changed?: ResumedSettings,
-): Promise<RequestTaken> {
-  return withTask(database, jobs, taskId, async (tx, row) => {
-    if (row.ended_at === null && !row.paused) {
-      return refused(row.worker === null ? 'it is queued already' : 'a worker runs it');
-    }
-    if (row.ended_at !== null && rowOfState(row.status, row.exit_reason)?.isFinal === true) {
-      return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
-    }
-    if (changed !== undefined) {
-      if (row.updated_at.toISOString() !== changed.since) return refused(CHANGED);
-      await changeSettings(tx, taskId, changed);
-    }
-    const expiresAt = await reopenRequest(tx, taskId);
-    const parked: Parking | null =
-      row.parked?.kind === 'approval' && expiresAt !== null
-        ? { kind: 'approval', until: expiresAt }
-        : row.parked;
-    const waitsForPerson = parked !== row.parked;
-    const startAt = parked?.kind === 'wait' || waitsForPerson ? untilOf(parked) : null;
-    const job = await jobs.add(tx, row, startAt ?? iso(row.not_before));
-    await tx.executeSql(
-      `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
-         updated_at = now(), ended_at = null, status = $4, exit_reason = null, exit_code = null, warning = null
-       where task_id = $1`,
-      [
-        ...[taskId, job, parked === null ? null : JSON.stringify(parked)],
-        parked === null ? 'pending' : waitsForPerson ? 'paused_awaiting_approval' : 'running',
-      ],
-    );
-    return DONE;
-  });
-}
-
 const CHANGED = 'somebody else has just changed it; look at ralph status, and resume it once more';
 
 async function changeSettings(
@@ -117,42 +140,6 @@ async function changeSettings(
     taskId,
     Buffer.from(packed),
   ]);
-}
-
-/** Answers the approval that a task waits for, and wakes the task. */
-export function answerTask(
-  database: Database,
-  jobs: Jobs,
-  taskId: string,
-  { verdict, by, comment }: FleetAnswer,
-): Promise<RequestTaken> {
-  return withTask(database, jobs, taskId, async (tx, row) => {
-    if (row.ended_at !== null) return refused(`it has ended (${row.status})`);
-    const { rows } = await tx.executeSql(
-      `select id, verdict, taken, expires_at <= now() as expired from ralph.approval
-       where task_id = $1 order by number desc limit 1`,
-      [taskId],
-    );
-    const asked = rows[0];
-    if (asked === undefined || asked.taken) return refused('it waits for no approval');
-    if (asked.verdict !== null)
-      return refused(`its request was answered already (${asked.verdict})`);
-    if (asked.expired === true) return refused('its request has expired');
-    await tx.executeSql(
-      `update ralph.approval set verdict = $3, answered_by = $4, comment = $5, db_user = session_user
-       where task_id = $1 and id = $2`,
-      [taskId, asked.id, verdict, by, comment],
-    );
-    if (row.parked?.kind === 'approval' && row.worker === null && !row.paused) {
-      await jobs.remove(tx, row, row.job);
-      const job = await jobs.add(tx, row, null);
-      await tx.executeSql(
-        "update ralph.task set job = $2, status = 'running', updated_at = now() where task_id = $1",
-        [taskId, job],
-      );
-    }
-    return DONE;
-  });
 }
 
 /**

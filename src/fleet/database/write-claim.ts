@@ -1,17 +1,9 @@
-import type { RalphEvent } from '../../core/machine/events.ts';
 import { isEnded } from '../../core/task/endings.ts';
 import type { Parking } from '../core/fleet-task.ts';
 import { pauseAccount } from './account-rows.ts';
 import { type Database, Undone } from './connection.ts';
-import { type EventIds, insertEvents } from './event-rows.ts';
-import type {
-  Checkpoint,
-  ClaimKey,
-  FleetApproval,
-  FleetSettlement,
-  PackedLog,
-  WrittenBeside,
-} from './fleet-queue.ts';
+import { insertEvents } from './event-rows.ts';
+import type { Checkpoint, ClaimKey, FleetQueue, WrittenBeside } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, type QueuedTask, readJobKey } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import { pauseOrStop } from './steer-task.ts';
@@ -30,200 +22,185 @@ interface Held {
   readonly task: QueuedTask & Pick<TaskRow, 'worker' | 'host' | 'fence'>;
 }
 
-/** Writes for the worker of a claim. Each method resolves to false, with nothing written, if the claim is lost. */
-export class ClaimWriter {
-  readonly #database: Database;
-  readonly #jobs: Jobs;
-  readonly #eventIds: EventIds;
+/** What a worker writes for its claim: nothing, and the answer is false, if the claim is lost. */
+type ClaimWrites = Pick<
+  FleetQueue,
+  'save' | 'tell' | 'keepLog' | 'noteBase' | 'askApproval' | 'park' | 'settle'
+>;
 
-  constructor(database: Database, jobs: Jobs, eventIds: EventIds) {
-    this.#database = database;
-    this.#jobs = jobs;
-    this.#eventIds = eventIds;
-  }
-
-  save(claim: ClaimKey, checkpoint: Checkpoint, written: WrittenBeside): Promise<boolean> {
-    return this.#whileHeld(claim, (held) => this.#write(held, claim, checkpoint, written));
-  }
-
-  tell(claim: ClaimKey, events: readonly RalphEvent[]): Promise<boolean> {
-    return this.#whileHeld(claim, ({ tx, task }) => insertEvents(tx, this.#eventIds, task, events));
-  }
-
-  keepLog(claim: ClaimKey, { name, iteration, packed }: PackedLog): Promise<boolean> {
-    return this.#whileHeld(claim, async ({ tx }) => {
-      if (packed.byteLength > LOG_BYTES) return;
-      await tx.executeSql(
-        `insert into ralph.log (task_id, name, iteration, packed) values ($1, $2, $3, $4)
-         on conflict (task_id, name) do update set packed = $4, iteration = $3, saved_at = clock_timestamp()`,
-        [claim.taskId, name, iteration, Buffer.from(packed)],
-      );
-      // Removes the oldest logs, so that the others stay within the limit.
-      await tx.executeSql(
-        `delete from ralph.log where task_id = $1 and name in (
-           select name from (
-             select name, sum(length(packed)) over (order by saved_at desc, name desc) as total
-             from ralph.log where task_id = $1
-           ) sized where total > $2)`,
-        [claim.taskId, LOGS_BYTES],
-      );
-    });
-  }
-
-  noteBase(claim: ClaimKey, commit: string): Promise<boolean> {
-    return this.#whileHeld(claim, async ({ tx }) => {
-      await tx.executeSql('update ralph.task set base_commit = $2 where task_id = $1', [
-        claim.taskId,
-        commit,
-      ]);
-    });
-  }
-
-  askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean> {
-    const { id, text, expiresInMs } = approval;
-    return this.#whileHeld(claim, async ({ tx }) => {
-      await tx.executeSql(
-        `insert into ralph.approval (task_id, id, text, expires_at)
-         values ($1, $2, $3, now() + $4::float8 * interval '1 millisecond')
-         on conflict (task_id, id) do update set number = default, text = excluded.text, asked_at = now(),
-           expires_at = excluded.expires_at, verdict = null, answered_by = null, db_user = null, comment = null,
-           taken = false
-         where approval.taken`,
-        [claim.taskId, id, text, expiresInMs],
-      );
-    });
-  }
-
-  async park(
-    claim: ClaimKey,
-    checkpoint: Checkpoint | null,
-    written: WrittenBeside,
-    given: Parking,
-  ): Promise<boolean> {
-    await this.#jobs.know([readJobKey(claim.job).name]);
-    return this.#whileHeld(claim, async (held) => {
-      const { tx, task } = held;
-      const parking = await byOwnClock(tx, given);
-      await this.#write(held, claim, checkpoint, written);
-      await this.#completeJob(tx, claim);
-      const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
-      const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
-      const job = await this.#jobs.add(tx, task, startAt);
-      // `claims` is meant to count lost claims. This claim ends by parking, so it is taken off again.
-      await tx.executeSql(
-        `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
-           status = case when $4 then 'paused_awaiting_approval' else status end,
-           claims = greatest(claims - 1, 0), hosts = hosts[1:greatest(cardinality(hosts) - 1, 0)]
-         where task_id = $1`,
-        [claim.taskId, job, JSON.stringify(parking), parking.kind === 'approval' && !isAnswered],
-      );
-      if (parking.kind === 'wait' && parking.account) {
-        await pauseAccount(tx, task.account, parking.until, 'usage limit');
-      }
-      await this.#obeyWhatIsLeft(tx, { ...task, job });
-    });
-  }
-
-  settle(
-    claim: ClaimKey,
-    checkpoint: Checkpoint | null,
-    written: WrittenBeside,
-    end: FleetSettlement,
-  ): Promise<boolean> {
-    return this.#whileHeld(claim, async (held) => {
-      const { tx, task } = held;
-      await this.#write(held, claim, checkpoint, written);
-      await this.#completeJob(tx, claim);
-      if (end.status === 'paused') {
-        // The task stays open: messages that people left for it wait until a worker runs it again.
-        await tx.executeSql(
-          'update ralph.task set worker = null, host = null, warning = $2, note = $3 where task_id = $1',
-          [claim.taskId, end.warning, end.note],
-        );
-        await this.#obeyWhatIsLeft(tx, { ...task, job: null }, 'pause');
-        return;
-      }
-      await tx.executeSql(
-        `update ralph.task set worker = null, host = null, job = null, parked = null,
-           status = $2, exit_reason = $3, exit_code = $4, warning = $5, note = $6, result_commit = $7, result_ref = $8,
-           branch_commit = coalesce($9, branch_commit), ended_at = now()
-         where task_id = $1`,
-        [
-          ...[claim.taskId, end.status, end.exitReason, end.exitCode, end.warning, end.note],
-          ...[end.resultCommit, end.resultRef, end.branchCommit],
-        ],
-      );
-      await tx.executeSql('delete from ralph.request where task_id = $1', [claim.taskId]);
-    });
-  }
-
-  /** Stops or pauses the task if a person asked for that too late for the ending run; if nobody did, as `otherwise`. */
-  async #obeyWhatIsLeft(
-    tx: SqlRunner,
-    task: QueuedTask & { readonly job: string | null },
-    otherwise: 'pause' | null = null,
-  ): Promise<void> {
-    const { rows } = await tx.executeSql(
-      "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause') returning kind",
-      [task.task_id],
-    );
-    const kinds = rows.map((each) => each.kind);
-    const kind = kinds.includes('stop') ? 'stop' : kinds.length > 0 ? 'pause' : otherwise;
-    if (kind !== null) await pauseOrStop(tx, this.#jobs, task, kind);
-  }
-
-  async #completeJob(tx: SqlRunner, claim: ClaimKey): Promise<void> {
-    const { name, ...attempt } = readJobKey(claim.job);
-    const { affected } = await this.#jobs.boss.complete(name, attempt, null, { db: tx });
-    if (affected !== 1) throw new ClaimLost();
-  }
-
-  async #write(
+/** Returns the methods of a queue with which the worker of a claim writes. */
+export function claimWrites(database: Database, jobs: Jobs): ClaimWrites {
+  async function write(
     { tx, task }: Held,
-    claim: ClaimKey,
     checkpoint: Checkpoint | null,
     { events, requestsDone, agentEnded = false }: WrittenBeside,
   ): Promise<void> {
-    if (checkpoint !== null) await writeCheckpoint(tx, claim, checkpoint, agentEnded);
-    await insertEvents(tx, this.#eventIds, task, events);
+    if (checkpoint !== null) await writeCheckpoint(tx, task, checkpoint, agentEnded);
+    await insertEvents(tx, task, events);
     if (requestsDone.length === 0) return;
     await tx.executeSql('delete from ralph.request where task_id = $1 and id::text = any ($2)', [
-      claim.taskId,
+      task.task_id,
       requestsDone,
     ]);
     await tx.executeSql(
       'update ralph.approval set taken = true where task_id = $1 and id = any ($2)',
-      [claim.taskId, requestsDone],
+      [task.task_id, requestsDone],
     );
   }
 
-  /** Runs `work` while the row of the task is locked, so that nobody else can claim the task meanwhile. */
-  async #whileHeld(claim: ClaimKey, work: (held: Held) => Promise<void>): Promise<boolean> {
-    const { name, id, retryCount } = readJobKey(claim.job);
-    try {
-      await this.#database.transaction(async (tx) => {
-        const { rows } = await tx.executeSql(
-          `update ralph.task set updated_at = now()
-           where task_id = $1 and fence = $2 and job = $4 and worker is not null and exists (
-             select from ralph_queue.job where name = $3 and id = $4 and state = 'active' and retry_count = $5)
-           returning ${QUEUED_COLUMNS}, worker, host, fence`,
-          [claim.taskId, claim.fence, name, id, retryCount],
+  return {
+    save: (claim, checkpoint, written) =>
+      whileHeld(database, claim, (held) => write(held, checkpoint, written)),
+
+    tell: (claim, events) =>
+      whileHeld(database, claim, ({ tx, task }) => insertEvents(tx, task, events)),
+
+    keepLog: (claim, { name, iteration, packed }) =>
+      whileHeld(database, claim, async ({ tx }) => {
+        if (packed.byteLength > LOG_BYTES) return;
+        await tx.executeSql(
+          `insert into ralph.log (task_id, name, iteration, packed) values ($1, $2, $3, $4)
+           on conflict (task_id, name) do update set packed = $4, iteration = $3, saved_at = clock_timestamp()`,
+          [claim.taskId, name, iteration, Buffer.from(packed)],
         );
-        const task = rows[0];
-        if (task === undefined) throw new ClaimLost();
-        await work({ tx, task });
+        // Removes the oldest logs, so that the others stay within the limit.
+        await tx.executeSql(
+          `delete from ralph.log where task_id = $1 and name in (
+             select name from (
+               select name, sum(length(packed)) over (order by saved_at desc, name desc) as total
+               from ralph.log where task_id = $1
+             ) sized where total > $2)`,
+          [claim.taskId, LOGS_BYTES],
+        );
+      }),
+
+    noteBase: (claim, commit) =>
+      whileHeld(database, claim, async ({ tx }) => {
+        await tx.executeSql('update ralph.task set base_commit = $2 where task_id = $1', [
+          claim.taskId,
+          commit,
+        ]);
+      }),
+
+    askApproval: (claim, { id, text, expiresInMs }) =>
+      whileHeld(database, claim, async ({ tx }) => {
+        await tx.executeSql(
+          `insert into ralph.approval (task_id, id, text, expires_at)
+           values ($1, $2, $3, now() + $4::float8 * interval '1 millisecond')
+           on conflict (task_id, id) do update set number = default, text = excluded.text, asked_at = now(),
+             expires_at = excluded.expires_at, verdict = null, answered_by = null, db_user = null, comment = null,
+             taken = false
+           where approval.taken`,
+          [claim.taskId, id, text, expiresInMs],
+        );
+      }),
+
+    async park(claim, checkpoint, written, given) {
+      await jobs.know([readJobKey(claim.job).name]);
+      return whileHeld(database, claim, async (held) => {
+        const { tx, task } = held;
+        const parking = await byOwnClock(tx, given);
+        await write(held, checkpoint, written);
+        await completeJob(tx, jobs, claim);
+        const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
+        const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
+        const job = await jobs.add(tx, task, startAt);
+        // `claims` is meant to count lost claims. This claim ends by parking, so it is taken off again.
+        await tx.executeSql(
+          `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
+             status = case when $4 then 'paused_awaiting_approval' else status end,
+             claims = greatest(claims - 1, 0), hosts = hosts[1:greatest(cardinality(hosts) - 1, 0)]
+           where task_id = $1`,
+          [claim.taskId, job, JSON.stringify(parking), parking.kind === 'approval' && !isAnswered],
+        );
+        if (parking.kind === 'wait' && parking.account) {
+          await pauseAccount(tx, task.account, parking.until, 'usage limit');
+        }
+        await obeyWhatIsLeft(tx, jobs, { ...task, job });
       });
-      return true;
-    } catch (error) {
-      if (error instanceof ClaimLost) return false;
-      throw error;
-    }
+    },
+
+    settle: (claim, checkpoint, written, end) =>
+      whileHeld(database, claim, async (held) => {
+        const { tx, task } = held;
+        await write(held, checkpoint, written);
+        await completeJob(tx, jobs, claim);
+        if (end.status === 'paused') {
+          // The task stays open: messages that people left for it wait until a worker runs it again.
+          await tx.executeSql(
+            'update ralph.task set worker = null, host = null, warning = $2, note = $3 where task_id = $1',
+            [claim.taskId, end.warning, end.note],
+          );
+          await obeyWhatIsLeft(tx, jobs, { ...task, job: null }, 'pause');
+          return;
+        }
+        await tx.executeSql(
+          `update ralph.task set worker = null, host = null, job = null, parked = null,
+             status = $2, exit_reason = $3, exit_code = $4, warning = $5, note = $6, result_commit = $7, result_ref = $8,
+             branch_commit = coalesce($9, branch_commit), ended_at = now()
+           where task_id = $1`,
+          [
+            ...[claim.taskId, end.status, end.exitReason, end.exitCode, end.warning, end.note],
+            ...[end.resultCommit, end.resultRef, end.branchCommit],
+          ],
+        );
+        await tx.executeSql('delete from ralph.request where task_id = $1', [claim.taskId]);
+      }),
+  };
+}
+
+/** Stops or pauses the task if a person asked for that too late for the ending run; if nobody did, as `otherwise`. */
+async function obeyWhatIsLeft(
+  tx: SqlRunner,
+  jobs: Jobs,
+  task: QueuedTask & { readonly job: string | null },
+  otherwise: 'pause' | null = null,
+): Promise<void> {
+  const { rows } = await tx.executeSql(
+    "delete from ralph.request where task_id = $1 and kind in ('stop', 'pause') returning kind",
+    [task.task_id],
+  );
+  const kinds = rows.map((each) => each.kind);
+  const kind = kinds.includes('stop') ? 'stop' : kinds.length > 0 ? 'pause' : otherwise;
+  if (kind !== null) await pauseOrStop(tx, jobs, task, kind);
+}
+
+async function completeJob(tx: SqlRunner, jobs: Jobs, claim: ClaimKey): Promise<void> {
+  const { name, ...attempt } = readJobKey(claim.job);
+  const { affected } = await jobs.boss.complete(name, attempt, null, { db: tx });
+  if (affected !== 1) throw new ClaimLost();
+}
+
+/** Runs `work` while the row of the task is locked, so that nobody else can claim the task meanwhile. */
+async function whileHeld(
+  database: Database,
+  claim: ClaimKey,
+  work: (held: Held) => Promise<void>,
+): Promise<boolean> {
+  const { name, id, retryCount } = readJobKey(claim.job);
+  try {
+    await database.transaction(async (tx) => {
+      const { rows } = await tx.executeSql(
+        `update ralph.task set updated_at = now()
+         where task_id = $1 and fence = $2 and job = $4 and worker is not null and exists (
+           select from ralph_queue.job where name = $3 and id = $4 and state = 'active' and retry_count = $5)
+         returning ${QUEUED_COLUMNS}, worker, host, fence`,
+        [claim.taskId, claim.fence, name, id, retryCount],
+      );
+      const task = rows[0];
+      if (task === undefined) throw new ClaimLost();
+      await work({ tx, task });
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof ClaimLost) return false;
+    throw error;
   }
 }
 
 async function writeCheckpoint(
   tx: SqlRunner,
-  claim: ClaimKey,
+  task: Held['task'],
   saved: Checkpoint,
   agentEnded: boolean,
 ): Promise<void> {
@@ -234,7 +211,7 @@ async function writeCheckpoint(
      on conflict (task_id) do update set
        fence = $2, status = $3, iterations = $4, cost_usd = $5, snapshot = $6, packed = $7, saved_at = now()`,
     [
-      ...[claim.taskId, claim.fence, status, iterations, costUsd],
+      ...[task.task_id, task.fence, status, iterations, costUsd],
       ...[snapshot === null ? null : JSON.stringify(snapshot), Buffer.from(packed)],
     ],
   );
@@ -246,7 +223,7 @@ async function writeCheckpoint(
        hosts = case when $5 or $3 > iterations then '{}' else hosts end,
        parks = case when $3 > iterations then 0 else parks end
      where task_id = $1`,
-    [claim.taskId, isEnded(status) ? 'running' : status, iterations, costUsd, agentEnded],
+    [task.task_id, isEnded(status) ? 'running' : status, iterations, costUsd, agentEnded],
   );
 }
 
