@@ -1,8 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { remember } from '../../core/agent/bounded-map.ts';
 import { hashOfFile } from '../files/file-hash.ts';
-import { monotonicMs } from '../time/monotonic.ts';
 
 /** The fingerprint of a regular file. */
 export interface FileMark {
@@ -51,16 +49,9 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/** In ms. A search that takes longer must not block the process, because a signal may ask ralph to stop. */
-const SHORT_WALK_MS = 200;
-/** Duration of the last search in ms, by folder and patterns. */
-const walks = new Map<string, number>();
-const REMEMBERED_WALKS = 100;
-
 /**
  * Returns the absolute paths of matching regular files, in no particular order. Links do not match, because
- * a link could point to anything. Searches synchronously if the last search with these arguments was short:
- * an asynchronous search takes twice as long.
+ * a link could point to anything.
  */
 export async function filesThatMatch(
   globs: readonly string[],
@@ -68,9 +59,7 @@ export async function filesThatMatch(
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
   const { default: fastGlob } = await import('fast-glob');
-  const walk = JSON.stringify([cwd, dot, globs]);
-  const startedMs = monotonicMs();
-  const options = {
+  const found = await fastGlob([...globs], {
     cwd,
     // Duplicates are removed below.
     unique: false,
@@ -78,20 +67,11 @@ export async function filesThatMatch(
     followSymbolicLinks: false,
     suppressErrors: true,
     dot,
-  };
-  const isShort = (walks.get(walk) ?? SHORT_WALK_MS) < SHORT_WALK_MS;
-  const found = isShort ? fastGlob.sync([...globs], options) : await fastGlob([...globs], options);
-  remember(walks, walk, monotonicMs() - startedMs, REMEMBERED_WALKS);
+  });
   // A pattern can also be the name of a file: as a pattern, `a (1).txt` does not match `a (1).txt`.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
-  const files = found.map((file) => absolute(cwd, file));
+  const files = found.map((file) => path.resolve(cwd, file));
   return [...new Set([...files, ...literal])].filter((file) => !isOwn(file));
-}
-
-/** Does the same as `path.resolve`, but faster: there can be ten thousand names. */
-function absolute(cwd: string, file: string): string {
-  const base = cwd.endsWith('/') ? cwd : `${cwd}/`;
-  return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : `${base}${file}`;
 }
 
 /** Whether the file exists, is regular and differs in content from the fingerprint `mark`. */
