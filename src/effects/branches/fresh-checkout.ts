@@ -1,27 +1,21 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
-import { type Git, gitAt, withIndex, withTree } from '../git/git.ts';
+import { type Git, gitAt } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { type PrivateGit, quoted } from '../git/private-git.ts';
-import {
-  listIndex,
-  readIntoIndex,
-  refreshIndex,
-  setEntries,
-  writeFiles as writeIndexFiles,
-} from '../git/questions/index-files.ts';
+import { readIntoIndex, refreshIndex } from '../git/questions/index-files.ts';
 import { listRefs } from '../git/questions/refs.ts';
 import { remoteUrls } from '../git/questions/settings.ts';
 import { requireObjects } from '../git/questions/verified.ts';
 import type { Repository } from '../git/repository.ts';
 import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
-import { restoreFiltered } from '../snapshots/filtered-restore.ts';
-import { idOf, requireTree } from '../snapshots/tree-files.ts';
+import { layOut } from '../snapshots/filtered-restore.ts';
+import { idOf, listTree } from '../snapshots/tree-files.ts';
 import { treesBeside } from './own-tree.ts';
 
 /*
@@ -180,31 +174,20 @@ export function alternate(objects: string): string {
   return /["\\\n]/.test(objects) ? quoted(objects) : objects;
 }
 
-/** Makes git write the tree's files, unconverted except by filters of the user's own configuration. */
+/** Writes the tree's files, unconverted except by filters of the user's own configuration. */
 async function writeFiles(
   folder: string,
   { git, tree, changes = new Map() }: FreshCheckoutRequest,
 ): Promise<void> {
-  const index = path.join(git.folder, 'index-of-checkout');
-  const inIndex = withIndex(git.own, index);
-  await requireTree(git, tree);
-  const added = [...changes.values()].flatMap((entry) =>
-    entry === null || isRepository(entry) ? [] : [idOf(entry)],
+  const entries = new Map<TreePath, TreeEntry>([...(await listTree(git, tree)), ...changes]);
+  const wanted = [...entries].flatMap(([name, entry]) => (entry === null ? [] : [{ name, entry }]));
+  const files = wanted.filter(({ entry }) => !isRepository(entry));
+  await requireObjects(
+    git.own,
+    files.map(({ entry }) => idOf(entry)),
   );
-  await requireObjects(git.own, added);
-  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  try {
-    await readIntoIndex(inIndex, tree);
-    await setEntries(inIndex, git.repository, changes);
-    await writeIndexFiles(withTree(inIndex, folder));
-    const wanted = [...(await listIndex(inIndex))].map(([name, entry]) => ({ name, entry }));
-    const filtered = await restoreFiltered(git, folder, wanted);
-    const failed = [...filtered].filter(([, isDone]) => !isDone).map(([name]) => name);
-    if (failed[0] !== undefined) {
-      const name = asText(failed[0]);
-      throw new GitError(`the filter of ${name} did not write it`);
-    }
-  } finally {
-    rmSync(index, { force: true });
+  const failed = [...(await layOut(git, folder, wanted))].find(([, isDone]) => !isDone);
+  if (failed !== undefined) {
+    throw new GitError(`the filter of ${asText(failed[0])} did not write it`);
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { askGit, type Git, makeGit } from './call/git.ts';
@@ -139,6 +140,19 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     config,
     'info/exclude': textOrNone(exclude),
   };
+}
+
+/** Calls `work` with the path of a new index, which is removed afterwards. */
+export async function inNewIndex<T>(
+  { folder }: PrivateGit,
+  work: (index: string) => Promise<T>,
+): Promise<T> {
+  const index = path.join(folder, `index-${randomUUID()}`);
+  try {
+    return await work(index);
+  } finally {
+    rmSync(index, { force: true });
+  }
 }
 
 /** Returns a value as it stands in a git configuration file. */

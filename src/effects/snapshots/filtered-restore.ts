@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withGitSettings, withIndex, withTree } from '../git/git.ts';
-import { complaintOf } from '../git/git-error.ts';
+import { gitRefusal } from '../git/git-error.ts';
 import { withoutOwnFilters } from '../git/git-filters.ts';
-import type { PrivateGit } from '../git/private-git.ts';
+import { inNewIndex, type PrivateGit } from '../git/private-git.ts';
 import { setEntries, writeFiles } from '../git/questions/index-files.ts';
 import { settingNow } from '../git/questions/settings.ts';
 import { type TreePath, treePlace } from '../git/tree-path.ts';
@@ -16,11 +16,34 @@ export interface WantedFile {
 }
 
 /**
+ * Writes entries of a tree below a folder, byte for byte, or by the user's own filters where snapshots took them from
+ * the user's index. Resolves to the paths under filters, each with whether its filter wrote it. Rejects with a
+ * `GitError` that says `why`, or git's reason.
+ */
+export async function layOut(
+  git: PrivateGit,
+  folder: string,
+  wanted: readonly WantedFile[],
+  why?: string,
+): Promise<ReadonlyMap<TreePath, boolean>> {
+  const filtered = await restoreFiltered(git, folder, wanted);
+  const raw = wanted.filter(({ name }) => !filtered.has(name));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (raw.length === 0) return filtered;
+  await inNewIndex(git, async (index) => {
+    await putInto(index, git, raw);
+    const inFolder = withIndex(withTree(git.own, folder), index);
+    await writeFiles(inFolder, why === undefined ? {} : { why });
+  });
+  return filtered;
+}
+
+/**
  * Restores, below the folder `store`, the files whose entries snapshots took from the user's index, by the user's own
  * filters. Resolves to their paths, each with whether its filter brought it back. A filter that only the repository's
  * configuration defines does not run.
  */
-export async function restoreFiltered(
+async function restoreFiltered(
   git: PrivateGit,
   store: string,
   wanted: readonly WantedFile[],
@@ -57,25 +80,24 @@ async function filterWriter(
   if (settings === null || programs.every((set) => set === null)) return async () => false;
   return async (files) => {
     mkdirSync(store, { recursive: true, mode: 0o700 });
-    const index = await indexOf(git, files).catch(() => null);
-    if (index === null) return false;
     const attributes = path.join(git.folder, 'attributes-to-restore');
     writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
     // Uses the user's repository, where LFS and git-crypt look for contents and keys.
     const required = [...settings, { name: `${name}.required`, value: 'true' }];
-    const inStore = withIndex(withTree(withGitSettings(git.users, required), store), index);
-    const complaint = await complaintOf(writeFiles(inStore, { attributes }));
-    for (const file of [index, attributes]) rmSync(file, { force: true });
-    return complaint === null && files.every(({ name }) => existsSync(treePlace(store, name)));
+    const inStore = withTree(withGitSettings(git.users, required), store);
+    const writing = inNewIndex(git, async (index) => {
+      await putInto(index, git, files);
+      await writeFiles(withIndex(inStore, index), { attributes });
+    });
+    const refusal = await gitRefusal(writing);
+    rmSync(attributes, { force: true });
+    return refusal === null && files.every(({ name }) => existsSync(treePlace(store, name)));
   };
 }
 
-/** Writes an index of just these files; resolves to its path. Rejects with a `GitError`. */
-export async function indexOf(git: PrivateGit, files: readonly WantedFile[]): Promise<string> {
-  const index = path.join(git.folder, 'index-to-restore');
-  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+/** Fills a new index with just these files. Rejects with a `GitError`. */
+function putInto(index: string, git: PrivateGit, files: readonly WantedFile[]): Promise<void> {
   const entries = files.map(({ name, entry }) => [name, entry] as const);
   const inIndex = withIndex(git.own, index);
-  await setEntries(inIndex, git.repository, entries, 'git cannot write an index of files');
-  return index;
+  return setEntries(inIndex, git.repository, entries, 'git cannot write an index of files');
 }

@@ -5,7 +5,7 @@ import { lstatOf } from '../files/file-kinds.ts';
 import { withIndex } from '../git/git.ts';
 import { asEntry, type StagedEntry } from '../git/listings.ts';
 import type { Pathspecs } from '../git/pathspecs.ts';
-import type { PrivateGit } from '../git/private-git.ts';
+import { inNewIndex, type PrivateGit } from '../git/private-git.ts';
 import {
   indexEntries,
   indexNames,
@@ -203,13 +203,11 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   /** Writes the user's index as a tree. With `isOwn`, ralph's index has just become the same, and is written instead. */
   const writeUserTree = async (isOwn: boolean): Promise<string> => {
     if (isOwn) return writeTree(git.own, repository);
-    const index = path.join(git.folder, 'index-of-user');
-    for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-    const users = withIndex(git.own, index);
-    await setEntries(users, repository, eachOf(entries, asEntry));
-    const tree = await writeTree(users, repository);
-    rmSync(index, { force: true });
-    return tree;
+    return inNewIndex(git, async (index) => {
+      const users = withIndex(git.own, index);
+      await setEntries(users, repository, eachOf(entries, asEntry));
+      return writeTree(users, repository);
+    });
   };
 
   return {

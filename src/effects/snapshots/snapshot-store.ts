@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs';
-import path from 'node:path';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../files/file-kinds.ts';
 import { withIndex, withPlaces } from '../git/git.ts';
+import { inNewIndex } from '../git/private-git.ts';
 import {
   addPaths,
   dropPaths,
@@ -246,13 +245,12 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       return newest;
     },
     async keepChanged(base, entries, extra) {
-      const other = path.join(git.folder, 'index-of-undo');
-      for (const file of [other, `${other}.lock`]) rmSync(file, { force: true });
-      const inOther = withIndex(git.own, other);
-      await readIntoIndex(inOther, base);
-      await setEntries(inOther, repository, entries);
-      const tree = await writeTree(inOther, repository);
-      rmSync(other, { force: true });
+      const tree = await inNewIndex(git, async (index) => {
+        const inOther = withIndex(git.own, index);
+        await readIntoIndex(inOther, base);
+        await setEntries(inOther, repository, entries);
+        return writeTree(inOther, repository);
+      });
       return { name: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },
   };

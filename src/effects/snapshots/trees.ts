@@ -1,17 +1,17 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import {
   isRepository,
   type TreeDifference,
   type TreeEntry,
 } from '../../core/snapshots/undo-plan.ts';
-import { withIndex, withTree } from '../git/git.ts';
+import { withTree } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
 import { rawDiff } from '../git/questions/diffs.ts';
-import { ignoredAmong, writeFiles } from '../git/questions/index-files.ts';
+import { ignoredAmong } from '../git/questions/index-files.ts';
 import { requireObjects, treesOf } from '../git/questions/verified.ts';
 import type { TreePath } from '../git/tree-path.ts';
-import { indexOf } from './filtered-restore.ts';
+import { layOut } from './filtered-restore.ts';
 import { idOf, listTree } from './tree-files.ts';
 
 /** Compares two trees or commits. Rejects with a `GitError`, for example if one is gone, or is not what its id says. */
@@ -65,14 +65,10 @@ export async function ignoredThen(
   );
   const folder = path.join(git.folder, 'restore');
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { mode: 0o700 });
   try {
-    const here = withTree(git.own, folder);
-    const index = await indexOf(git, files);
-    await writeFiles(withIndex(here, index), { why: 'git cannot read what was ignored' });
-    rmSync(index, { force: true });
+    await layOut(git, folder, files, 'git cannot read what was ignored');
     const how = { evenTracked: true, why: 'git cannot tell what was ignored' };
-    return new Set([...inside, ...(await ignoredAmong(here, names, how))]);
+    return new Set([...inside, ...(await ignoredAmong(withTree(git.own, folder), names, how))]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

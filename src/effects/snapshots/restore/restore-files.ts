@@ -21,12 +21,10 @@ import { isRepository, type TreeEntry } from '../../../core/snapshots/undo-plan.
 import { messageOf } from '../../../errors.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
 import { errorCode } from '../../files/write-file.ts';
-import { withIndex, withTree } from '../../git/git.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
-import { writeFiles } from '../../git/questions/index-files.ts';
 import { wrongObjects } from '../../git/questions/verified.ts';
 import { isBehindLink, parentOf, type TreePath, treePlace } from '../../git/tree-path.ts';
-import { indexOf, restoreFiltered, type WantedFile } from '../filtered-restore.ts';
+import { layOut } from '../filtered-restore.ts';
 import { idOf } from '../tree-files.ts';
 
 /*
@@ -77,22 +75,24 @@ export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest)
     files.map(({ entry }) => idOf(entry)),
   );
   const wanted = files.filter(({ entry }) => !wrong.has(idOf(entry)));
-  const filtered = await restoreFiltered(git, store, wanted);
-  const raw = wanted.filter(({ name }) => !filtered.has(name));
-  await writeInto(store, git, raw);
   const blocked = new Map<TreePath, BlockedReason>();
-  // Removals come first, since a file may have to make room for a folder of the same name.
-  for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
-    const why = tried(() => {
-      if (filtered.get(name) === false) return { kind: 'no-filter' };
-      if (entry === null) return removePath(root, name, mayReplace);
-      if (isRepository(entry)) return placeRepository(root, name, entry);
-      if (wrong.has(idOf(entry))) return { kind: 'no-object' };
-      return placeFile(root, name, treePlace(store, name), mayReplace);
-    });
-    if (why !== null) blocked.set(name, why);
+  try {
+    const filtered = await layOut(git, store, wanted, 'git cannot write the files of the snapshot');
+    // Removals come first, since a file may have to make room for a folder of the same name.
+    const ordered = [...entries].sort(([, one], [, other]) => rank(one) - rank(other));
+    for (const [name, entry] of ordered) {
+      const why = tried(() => {
+        if (filtered.get(name) === false) return { kind: 'no-filter' };
+        if (entry === null) return removePath(root, name, mayReplace);
+        if (isRepository(entry)) return placeRepository(root, name, entry);
+        if (wrong.has(idOf(entry))) return { kind: 'no-object' };
+        return placeFile(root, name, treePlace(store, name), mayReplace);
+      });
+      if (why !== null) blocked.set(name, why);
+    }
+  } finally {
+    rmSync(store, { recursive: true, force: true });
   }
-  rmSync(store, { recursive: true, force: true });
   return blocked;
 }
 
@@ -110,26 +110,6 @@ type MayReplace = RestoreRequest['mayReplace'];
 
 function rank(entry: TreeEntry): number {
   return entry === null ? 0 : 1;
-}
-
-/** Writes the files below a folder by git, with the modes and links of the tree. */
-async function writeInto(
-  store: string,
-  git: PrivateGit,
-  wanted: readonly WantedFile[],
-): Promise<void> {
-  mkdirSync(store, { recursive: true, mode: 0o700 });
-  if (wanted.length === 0) return;
-  const index = await indexOf(git, wanted);
-  const inStore = withIndex(withTree(git.own, store), index);
-  try {
-    await writeFiles(inStore, { why: 'git cannot write the files of the snapshot' });
-  } catch (error) {
-    rmSync(store, { recursive: true, force: true });
-    throw error;
-  } finally {
-    rmSync(index, { force: true });
-  }
 }
 
 /** Removes a path, and the folders that are then empty. */

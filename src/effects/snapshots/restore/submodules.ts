@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isRepository, type UndoPlan } from '../../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../../files/file-kinds.ts';
 import { withGitSettings, withIndex, withPlaces } from '../../git/git.ts';
 import { complaintOf } from '../../git/git-error.ts';
 import { withoutOwnFilters } from '../../git/git-filters.ts';
-import type { PrivateGit } from '../../git/private-git.ts';
+import { inNewIndex, type PrivateGit } from '../../git/private-git.ts';
 import { checkOutSubmodule } from '../../git/questions/checkouts.ts';
 import { setEntries } from '../../git/questions/index-files.ts';
 import { objectType, treeEntries } from '../../git/questions/objects.ts';
@@ -83,11 +83,10 @@ async function fill(git: PrivateGit, module: string, name: TreePath, id: string)
   const settings = await withoutOwnFilters(module, inModule);
   if (settings === null) return false;
   // Git checks out what the index names; the user's own index may name another commit.
-  const index = path.join(git.folder, 'index-of-submodules');
-  rmSync(index, { force: true });
-  const entry = [name, `160000 ${id}`] as const;
-  await complaintOf(setEntries(withIndex(git.own, index), git.repository, [entry]));
-  await checkOutSubmodule(withGitSettings(withIndex(git.users, index), settings), name);
-  rmSync(index, { force: true });
+  await inNewIndex(git, async (index) => {
+    const entry = [name, `160000 ${id}`] as const;
+    await complaintOf(setEntries(withIndex(git.own, index), git.repository, [entry]));
+    await checkOutSubmodule(withGitSettings(withIndex(git.users, index), settings), name);
+  });
   return !isEmpty(git, name);
 }
