@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
+import { startFolderOf } from '../../compose/git-commands/task-repository.ts';
 import { listCommands } from '../../compose/lists/list-commands.ts';
 import {
   listFileAt,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { requireOutlook } from '../../compose/before-start.ts';
-import { startFolderOf } from '../../compose/git-commands/task-to-land.ts';
+import { startFolderOf } from '../../compose/git-commands/task-repository.ts';
 import { commitOfTask } from '../../compose/lists/item-commit.ts';
 import { landItem, returnItem } from '../../compose/lists/land-item.ts';
 import { type LandingTarget, landingTarget } from '../../compose/lists/landing-target.ts';

@@ -14,7 +14,8 @@ import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { runCheck } from '../proof/checks.ts';
 import { confinedTo } from '../sandbox/confined-to.ts';
 import type { LaterSandbox } from '../sandbox/run-sandbox.ts';
-import { startFolderOf, type TaskToLand } from './task-to-land.ts';
+import { startFolderOf } from './task-repository.ts';
+import type { TaskToLand } from './task-to-land.ts';
 
 /** What checks need that run when a task's work lands on a branch. */
 export interface CheckWorld {

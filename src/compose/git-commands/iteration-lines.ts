@@ -1,13 +1,12 @@
-import path from 'node:path';
 import { changesIn, iterationsWithStart } from '../../core/snapshots/timeline.ts';
 import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { type Git, gitIn } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
 import { countLinesBetween } from '../../effects/git/questions/diffs.ts';
-import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { type SnapshotId, storedSnapshotIds } from '../../effects/snapshots/snapshot-ids.ts';
 import { listSnapshots } from '../../effects/snapshots/snapshot-list.ts';
+import { foldersOfTask } from './task-repository.ts';
 
 /** The limit for one call of git. It is short because a person waits for the output. */
 const TIMEOUT_MS = 5_000;
@@ -23,7 +22,7 @@ export async function linesByIteration(
 ): Promise<LinesByIteration> {
   const ids = storedSnapshotIds(folder).all;
   if (ids.length === 0) return {};
-  for (const cwd of placesOf(task, folder)) {
+  for (const cwd of foldersOfTask(task, folder)) {
     const found = await linesIn(gitIn(cwd, { env, timeoutMs: TIMEOUT_MS }), ids).catch(
       nullWhereGitFails,
     );
@@ -56,13 +55,4 @@ async function linesIn(git: Git, ids: readonly SnapshotId[]): Promise<LinesByIte
 function nullWhereGitFails(error: unknown): null {
   if (error instanceof GitError) return null;
   throw error;
-}
-
-/** Returns folders that may lie in the task's repository: the task's own work tree may be gone. */
-function placesOf({ git }: TaskState, folder: string): readonly string[] {
-  const stored = readStoredRun(folder);
-  return [
-    ...(git.work_tree === null ? [] : [git.work_tree.path, git.work_tree.origin]),
-    ...(stored === null ? [] : [path.resolve(stored.startDir, stored.settings.cwd ?? '.')]),
-  ];
 }

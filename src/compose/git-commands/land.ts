@@ -27,7 +27,8 @@ import { holdTask } from '../open-task.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
 import { type CheckWorld, checkIn } from './check-landing.ts';
 import { type LandPlace, placeOf } from './landing-place.ts';
-import { startFolderOf, type TaskToLand } from './task-to-land.ts';
+import { startFolderOf } from './task-repository.ts';
+import type { TaskToLand } from './task-to-land.ts';
 
 /** How the landing of a task ended. */
 export interface TaskLanding extends Landing {

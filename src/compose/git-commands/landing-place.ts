@@ -2,12 +2,12 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { isBranch } from '../../effects/branches/checkout.ts';
 import { shortName } from '../../effects/branches/commit/own-branch.ts';
 import { type Git, gitAt } from '../../effects/git/git.ts';
-import { openRepository } from '../../effects/git/open-repository.ts';
 import { commitsOfTask } from '../../effects/git/questions/history.ts';
 import { refNames } from '../../effects/git/questions/refs.ts';
 import { type Repository, refOf } from '../../effects/git/repository.ts';
 import { UsageError } from '../../errors.ts';
-import { startFolderOf, type TaskToLand } from './task-to-land.ts';
+import { firstRepository, startFolderOf } from './task-repository.ts';
+import type { TaskToLand } from './task-to-land.ts';
 
 /** The branch of a task, and the branch to which its work is brought ("lands"). */
 export interface LandPlace {
@@ -23,12 +23,13 @@ export async function placeOf(task: TaskToLand, git: Git): Promise<LandPlace> {
   const { task_id: taskId } = state;
   const tree = state.git.work_tree;
   const folders = tree === null ? [startFolderOf(stored)] : [tree.origin, tree.path];
-  const repository = await firstRepository(folders, git);
-  if (repository === null) {
+  const opened = await firstRepository(folders, git);
+  if (opened.kind === 'none') {
     throw new UsageError([
       `ralph land expects a task that worked in a git repository; found none in ${folders[0]}.`,
     ]);
   }
+  const { repository } = opened;
   const branch = tree?.branch ?? (await ownBranch(state, repository, git));
   if (branch === null) {
     throw new UsageError([
@@ -52,14 +53,6 @@ export async function placeOf(task: TaskToLand, git: Git): Promise<LandPlace> {
     ]);
   }
   return { repository, branch, onto };
-}
-
-async function firstRepository(folders: readonly string[], git: Git): Promise<Repository | null> {
-  for (const folder of folders) {
-    const opened = await openRepository(folder, git);
-    if (opened.kind === 'repository') return opened.repository;
-  }
-  return null;
 }
 
 /**

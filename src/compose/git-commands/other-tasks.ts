@@ -1,7 +1,7 @@
-import path from 'node:path';
 import { findGitAbove } from '../../effects/files/find-git-above.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
+import { startFolderOf } from './task-repository.ts';
 import type { NamedTask } from './task-snapshots.ts';
 
 /** How many of the most recently ended tasks are looked at. */
@@ -24,7 +24,7 @@ export function otherTasksInTree(
       if (task_id === state.task_id || updated_at < since || iterations.length === 0) return [];
       const stored = readStoredRun(folder);
       if (stored === null) return [];
-      const cwd = git.work_tree?.path ?? path.resolve(stored.startDir, stored.settings.cwd ?? '.');
+      const cwd = git.work_tree?.path ?? startFolderOf(stored);
       return findGitAbove(cwd) === root ? [task_id] : [];
     });
   } catch {

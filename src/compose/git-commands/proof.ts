@@ -19,13 +19,12 @@ import { leadsOut } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { type Git, gitAt } from '../../effects/git/git.ts';
 import { GitError } from '../../effects/git/git-error.ts';
-import { gitWith, openRepository } from '../../effects/git/open-repository.ts';
+import { gitWith } from '../../effects/git/open-repository.ts';
 import { openPrivateGit, type PrivateGit } from '../../effects/git/private-git.ts';
 import { objectType } from '../../effects/git/questions/objects.ts';
 import { resolveCommit, resolveName } from '../../effects/git/questions/refs.ts';
 import type { Repository } from '../../effects/git/repository.ts';
 import { asTreePath } from '../../effects/git/tree-path.ts';
-import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
@@ -40,6 +39,7 @@ import { runCheck } from '../proof/checks.ts';
 import { confinedToCheckout } from '../sandbox/confined-to.ts';
 import type { LaterChecks, LaterSandbox } from '../sandbox/run-sandbox.ts';
 import { laterSandbox } from '../sandbox/sandbox-of-run.ts';
+import { firstRepository } from './task-repository.ts';
 
 /** Reads the proof of a completed task from its folder; null if it has none. Throws a `CommandError`. */
 export function proofOfTask(folder: string, state: TaskState, seal: Seal): ReadProof | null {
@@ -70,14 +70,6 @@ export interface PlacedProof {
 export function gitFolderOf({ folder, stateDir }: TaskPaths): string | null {
   const own = path.join(folder, 'git');
   return existsSync(own) && !leadsOut(own, stateDir) ? own : null;
-}
-
-/** Returns the folders in which the repository of a task may be found. */
-export function foldersOfTask({ git }: TaskState, folder: string): readonly string[] {
-  const tree = git.work_tree;
-  if (tree !== null) return [tree.path, tree.origin].filter((place) => existsSync(place));
-  const stored = readStoredRun(folder);
-  return stored === null ? [] : [path.resolve(stored.startDir, stored.settings.cwd ?? '.')];
 }
 
 /**
@@ -245,14 +237,10 @@ async function repositoryOf(
   { folders }: Pick<PlacedProof, 'folders'>,
   git: Git,
 ): Promise<Repository> {
-  let why = 'its folder is gone';
-  for (const folder of folders) {
-    const opened = await openRepository(folder, git);
-    if (opened.kind === 'repository') return opened.repository;
-    ({ why } = opened);
-  }
+  const opened = await firstRepository(folders, git);
+  if (opened.kind === 'repository') return opened.repository;
   throw new CommandError(
-    `A proof is about a tree in a git repository, and none can be used: ${why}.`,
+    `A proof is about a tree in a git repository, and none can be used: ${opened.why}.`,
   );
 }
 

@@ -1,14 +1,11 @@
-import path from 'node:path';
-import type { TaskState } from '../../core/task/task-state.ts';
-import { type GitRequest, gitIn } from '../../effects/git/git.ts';
+import { gitAt, gitIn } from '../../effects/git/git.ts';
 import { deleteRefsBelow } from '../../effects/git/questions/refs.ts';
-import { findRepository } from '../../effects/git/repository.ts';
-import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { type Pruned, pruneHistory } from '../../effects/state/prune-history.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, taskPaths } from '../../effects/state/task-folder.ts';
 import { listTasks } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { firstRepository, foldersOfTask } from './task-repository.ts';
 
 interface PruneRequest extends SealedPlace {
   readonly beforeMs: number;
@@ -26,7 +23,7 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   const { stateDir, beforeMs, dryRun, env } = request;
   if (dryRun) return [...pruneHistory(stateDir, { beforeMs, dryRun })];
   const seal = sealAt(request);
-  const limits = { env, timeoutMs: TIMEOUT_MS };
+  const git = gitIn('/', { env, timeoutMs: TIMEOUT_MS });
   const staying = new Map<string, string>();
   const old = [...pruneHistory(stateDir, { beforeMs, dryRun: true })].flatMap(({ kind, name }) =>
     kind === 'task' ? [name] : [],
@@ -39,8 +36,10 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
     if (file.kind !== 'task' || !file.isOwn) continue;
     const { snapshots } = file.state.git;
     if (snapshots === null || inUse.has(snapshots)) continue;
-    const root = await repositoryOf(file.state, place.folder, limits);
-    if (root !== null && !(await deleteRefsBelow(gitIn(root, limits), snapshots))) {
+    const opened = await firstRepository(foldersOfTask(file.state, place.folder), git);
+    if (opened.kind === 'none') continue;
+    const { root } = opened.repository;
+    if (!(await deleteRefsBelow(gitAt(git, root), snapshots))) {
       staying.set(name, `git in ${root} cannot remove its snapshots, ${snapshots}`);
     }
   }
@@ -56,19 +55,4 @@ function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet
       found.kind === 'task' ? (found.state.git.snapshots ?? []) : [],
     ),
   );
-}
-
-/** Returns the root of the repository with a task's snapshots; null if it is gone. */
-async function repositoryOf(
-  state: TaskState,
-  folder: string,
-  limits: GitRequest,
-): Promise<string | null> {
-  const stored = readStoredRun(folder);
-  const cwd = stored === null ? null : path.resolve(stored.startDir, stored.settings.cwd ?? '.');
-  for (const place of [cwd, state.git.work_tree?.origin ?? null]) {
-    const repository = place === null ? null : await findRepository(place, gitIn(place, limits));
-    if (repository !== null) return repository.root;
-  }
-  return null;
 }

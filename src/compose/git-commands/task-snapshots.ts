@@ -16,6 +16,7 @@ import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { uncountedFolders } from '../../effects/vault/vault-folders.ts';
 import { CommandError, messageOf } from '../../errors.ts';
+import { startFolderOf } from './task-repository.ts';
 
 /** A task that a command names. */
 export interface NamedTask {
@@ -62,7 +63,7 @@ export async function openTaskSnapshots(
     throw none(taskId, `${paths.folder} is a link that leads out`);
   }
   const own = state.git.work_tree;
-  const cwd = path.resolve(stored.startDir, stored.settings.cwd ?? '.');
+  const cwd = startFolderOf(stored);
   const places = own === null ? [cwd] : needsTree ? [own.path] : [own.path, own.origin];
   const place = places.find((each) => existsSync(each)) ?? (own === null ? nearest(cwd) : null);
   if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { LandingForm } from '../../core/snapshots/landing.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
@@ -28,9 +27,4 @@ export interface TaskToLand {
   /** Called once if another landing must end first; `pid` is that of its process, if known. */
   readonly onWait: (pid: number | null) => void;
   readonly warn: (sentence: string) => void;
-}
-
-/** Returns the absolute path of the folder in which the task was started, or that `--cwd` named. */
-export function startFolderOf({ startDir, settings }: StoredRun): string {
-  return path.resolve(startDir, settings.cwd ?? '.');
 }

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
   findProvenTree,
-  foldersOfTask,
   gitFolderOf,
   proofOfFile,
   proofOfTask,
   repeatProof,
 } from '../../../compose/git-commands/proof.ts';
+import { foldersOfTask } from '../../../compose/git-commands/task-repository.ts';
 import { checksOfProof } from '../../../core/completion/repeated-proof.ts';
 import { verdictLines } from '../../../core/judge/verdict.ts';
 import { factsOfStatement, type ProofFacts } from '../../../core/proof/statement.ts';
