@@ -210,7 +210,7 @@ async function runIn(
   if (end.kind === 'setup-failed') {
     return { kind: 'setup-failed', tree, result: end.result, folder: end.folder };
   }
-  return { kind: 'ran', tree, ...end.answer, folder: end.kind === 'failed' ? end.folder : null };
+  return { kind: 'ran', tree, ...end.answer, folder: end.folder };
 }
 
 /**

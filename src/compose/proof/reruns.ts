@@ -72,8 +72,7 @@ export async function cleanCheckout(task: ExaminedTask, checks: readonly Check[]
     const why = `its set-up command failed${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}`;
     return { kind: 'not-made', why, setup: result, folder };
   }
-  const folder = checked.kind === 'failed' ? checked.folder : null;
-  return { kind: 'ran', results: checked.answer, folder };
+  return { kind: 'ran', results: checked.answer, folder: checked.folder };
 }
 
 /** Makes the checks' environment name the exam's checkout wherever it names the work tree. */

@@ -19,11 +19,7 @@ export type { PromptText } from './echoes.ts';
 /** What a message says about the promise. `line` is the evidence: one line, at most 200 code units. */
 export type PromiseVerdict =
   /** The promise is stated according to the requested rule. */
-  | {
-      readonly kind: 'stated';
-      readonly form: 'tagged' | 'bare' | 'contained';
-      readonly line: string;
-    }
+  | { readonly kind: 'stated'; readonly line: string }
   /** The agent may or may not mean the promise as a statement, so it should be asked. */
   | {
       readonly kind: 'in-doubt';
@@ -95,9 +91,7 @@ export function judgePromise(
     );
     const { index, 0: found } = seen ?? first;
     const line = lineOf(text, { from: index, to: index + found.length });
-    return seen === null
-      ? { kind: 'near-miss', why: 'veiled', line }
-      : { kind: 'stated', form: 'contained', line };
+    return seen === null ? { kind: 'near-miss', why: 'veiled', line } : { kind: 'stated', line };
   }
   return judgeStatement(text, phrase, rule);
 }
@@ -148,7 +142,6 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
 
 type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
 
-/** Judges a mention by its place in the message. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
   const stand = readPlacement(text, mention, phrase);
   const { tagged } = mention;
@@ -160,16 +153,15 @@ function judgeMention(text: string, phrase: string, mention: Mention): WithoutLi
       if (!isLast) return judgeEarlier(text.slice(mention.to), tagged, above === 'open');
       if (above === 'open') return { kind: 'in-doubt', where: 'after-open-sentence' };
       if (above === 'unfinished') return { kind: 'in-doubt', where: 'below-open-paragraph' };
-      if (tagged) return { kind: 'stated', form: 'tagged' };
-      return above === 'closed'
-        ? { kind: 'stated', form: 'bare' }
+      return tagged || above === 'closed'
+        ? { kind: 'stated' }
         : { kind: 'in-doubt', where: 'closing-sentence' };
     }
     case 'closing':
       if (!stand.isLast) return { kind: 'near-miss', why: 'not-at-the-end' };
       if (!tagged) return { kind: 'in-doubt', where: 'closing-sentence' };
       return stand.behind === 'certain' && !stand.isListed
-        ? { kind: 'stated', form: 'tagged' }
+        ? { kind: 'stated' }
         : { kind: 'in-doubt', where: 'after-open-sentence' };
     case 'shared-line':
       return { kind: 'in-doubt', where: 'shared-line' };

@@ -25,13 +25,13 @@ export interface CleanCheckoutRequest<T> {
   readonly hasPassed: (answer: T) => boolean;
 }
 
-/** How the checks ended; `idle` are the globs of `copy` that match nothing. */
-export type CleanCheck<T> = { readonly idle: readonly string[] } & (
-  | { readonly kind: 'passed'; readonly answer: T }
-  /** The checkout stays in `folder` until the next one is made there, so that a person can look into it. */
-  | { readonly kind: 'failed'; readonly answer: T; readonly folder: string }
-  | { readonly kind: 'setup-failed'; readonly result: CommandResult; readonly folder: string }
-);
+/**
+ * How the checks ended. After a failure the checkout stays in `folder` until the next one is made there, so that a
+ * person can look into it; `folder` is null if it was removed.
+ */
+export type CleanCheck<T> =
+  | { readonly kind: 'ran'; readonly answer: T; readonly folder: string | null }
+  | { readonly kind: 'setup-failed'; readonly result: CommandResult; readonly folder: string };
 
 /**
  * Runs the checks in a fresh checkout that has exactly the files of a tree, and of the files that git ignores only
@@ -43,17 +43,15 @@ export async function checkClean<T>(request: CleanCheckoutRequest<T>): Promise<C
   try {
     const place = placeIn(checkout, below);
     const places = { from: copy.from, to: place.cwd, root: checkout.folder };
-    const { idle } = await copyFiles({ ...places, globs: copy.globs, git: git.anywhere, isOwn });
+    await copyFiles({ ...places, globs: copy.globs, git: git.anywhere, isOwn });
     const result = setup === null ? null : await run(setup, place);
     if (result !== null && result.exitCode !== 0) {
-      return { kind: 'setup-failed', result, folder: checkout.folder, idle };
+      return { kind: 'setup-failed', result, folder: checkout.folder };
     }
     const answer = await check(place);
-    if (!request.hasPassed(answer)) {
-      return { kind: 'failed', answer, folder: checkout.folder, idle };
-    }
+    if (!request.hasPassed(answer)) return { kind: 'ran', answer, folder: checkout.folder };
     checkout.remove();
-    return { kind: 'passed', answer, idle };
+    return { kind: 'ran', answer, folder: null };
   } catch (error) {
     checkout.remove();
     throw error;

@@ -10,7 +10,7 @@ import type { MatchRule } from '../../../src/core/task/policy.ts';
 
 const TAG = '<promise>COMPLETE</promise>';
 
-/** The verdict in one word or two: `tagged`, `bare`, `contained`, where a doubt is, a reason, `absent`. */
+/** The verdict in one word or two: `stated`, where a doubt is, a reason, `absent`. */
 function verdict(
   message: string,
   rule: MatchRule = 'statement',
@@ -18,7 +18,7 @@ function verdict(
   ownTexts: readonly PromptText[] = [],
 ): string {
   const judged = judgePromise(message, promise, rule, ownTexts);
-  if (judged.kind === 'stated') return judged.form;
+  if (judged.kind === 'stated') return 'stated';
   if (judged.kind === 'in-doubt') return judged.where;
   return judged.kind === 'near-miss' ? judged.why : 'absent';
 }
@@ -62,8 +62,8 @@ describe('a tagged statement', () => {
     ['after stray backticks of two paragraphs', `a \` b\n\nc \` d\n\n${TAG}`],
     ['after the mention of an HTML tag', `I wrapped it in a <code> element.\n\n${TAG}`],
   ] as const)('%s counts', ([, message]) => {
-    expect(verdict(message)).toBe('tagged');
-    expect(verdict(message, 'tag')).toBe('tagged');
+    expect(verdict(message)).toBe('stated');
+    expect(verdict(message, 'tag')).toBe('stated');
   });
 
   test.for<[string, string, NearMissReason | 'absent']>([
@@ -187,7 +187,7 @@ describe('a bare statement', () => {
     ['with a full stop of another script', 'すべて完了しました。\nCOMPLETE。'],
     ['after a code block', '```\nx\n```\nCOMPLETE'],
   ] as const)('%s counts', ([, message]) => {
-    expect(verdict(message)).toBe('bare');
+    expect(verdict(message)).toBe('stated');
     expect(verdict(message, 'tag')).toBe('untagged');
   });
 
@@ -313,16 +313,16 @@ describe('the rule contains', () => {
     ['inside a word', 'INCOMPLETE'],
     ['in colour', 'COM\u001b[31mPLETE'],
   ] as const)('takes the promise %s', ([, message]) => {
-    expect(verdict(message, 'contains')).toBe('contained');
+    expect(verdict(message, 'contains')).toBe('stated');
   });
 
   test('takes no promise that has invisible characters inside, unless another has none', () => {
     expect(verdict('COM\u200bPLETE', 'contains')).toBe('veiled');
-    expect(verdict('not COMPLETE, or COM\u200bPLETE', 'contains')).toBe('contained');
+    expect(verdict('not COMPLETE, or COM\u200bPLETE', 'contains')).toBe('stated');
   });
 
   test('folds white space', () => {
-    expect(verdict('we are all\r\n  done here', 'contains', 'all done')).toBe('contained');
+    expect(verdict('we are all\r\n  done here', 'contains', 'all done')).toBe('stated');
   });
 
   test('is literal and case-sensitive', () => {
@@ -362,7 +362,7 @@ describe("an echo of ralph's own texts", () => {
   });
 
   test('of a block does not stop the agent from truthfully repeating a part', () => {
-    expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('tagged');
+    expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('stated');
   });
 
   test('does not lead to what is behind it', () => {
@@ -383,7 +383,6 @@ describe('evidence', () => {
   test('is the line, as it stands in the message', () => {
     expect(judgePromise(`All.\n  **${TAG}** \n`, 'COMPLETE', 'statement', [])).toEqual({
       kind: 'stated',
-      form: 'tagged',
       line: `**${TAG}**`,
     });
     expect(judgePromise(`a\nUse \`${TAG}\` then\nb`, 'COMPLETE', 'statement', [])).toEqual({

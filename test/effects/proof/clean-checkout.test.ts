@@ -21,13 +21,13 @@ test('what git ignores cannot help, and what --setup makes does', async () => {
   ).toMatchObject({ exitCode: 0 });
   const before = untouched(task.folder);
   const failed = await task.clean(tree);
-  expect(failed).toMatchObject({ kind: 'failed', folder: task.cleanFolder, idle: [] });
+  expect(failed).toMatchObject({ kind: 'ran', folder: task.cleanFolder });
   // It stays until the next one, with nothing but the tree.
   expect(readdirSync(task.cleanFolder).toSorted()).toEqual(
     ['.git', '.gitignore', 'a.txt', 'build.sh', 'check.sh', 'new.txt'].toSorted(),
   );
   expect(untouched(task.folder)).toEqual(before);
-  expect(await task.clean(tree, { setup: 'sh build.sh' })).toMatchObject({ kind: 'passed' });
+  expect(await task.clean(tree, { setup: 'sh build.sh' })).toMatchObject({ kind: 'ran', folder: null });
   expect(existsSync(dirname(task.cleanFolder))).toBe(false);
   expect(untouched(task.folder)).toEqual(before);
 });
@@ -53,13 +53,13 @@ test('works in the same folder, and copies what is asked for', async () => {
     { checks: ['sh check.sh'], below: 'sub' },
   );
   put(task.folder, { 'sub/.env': 'E=1', 'sub/other.env': 'x' });
-  expect(await task.clean(task.start)).toMatchObject({ kind: 'failed' });
+  expect(await task.clean(task.start)).toMatchObject({ kind: 'ran', folder: task.cleanFolder });
   const end = await task.clean(task.start, { copy: ['.env', 'none*'] });
-  expect(end).toMatchObject({ kind: 'passed', idle: ['none*'] });
+  expect(end).toMatchObject({ kind: 'ran', folder: null });
 });
 
 test('checks a commit of another time, which may lack the folder', async () => {
   const task = await makeExam({ 'a.txt': 'a' }, { checks: ['test -z "$(ls)"'], below: 'sub' });
-  expect(await task.clean(task.git('rev-parse', 'HEAD'))).toMatchObject({ kind: 'passed' });
+  expect(await task.clean(task.git('rev-parse', 'HEAD'))).toMatchObject({ kind: 'ran', folder: null });
   expect(Object.keys(bytesBelow(task.folder))).toContain('a.txt');
 });

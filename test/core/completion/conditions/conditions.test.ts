@@ -17,7 +17,7 @@ import type { Policy } from '../../../../src/core/task/policy.ts';
 import { checks } from '../../../helpers/checks.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
-const STATED: PromiseVerdict = { kind: 'stated', form: 'tagged', line: '<promise>DONE</promise>' };
+const STATED: PromiseVerdict = { kind: 'stated', line: '<promise>DONE</promise>' };
 const MISSED: PromiseVerdict = { kind: 'near-miss', line: 'DONE?', why: 'decorated' };
 const ABSENT: PromiseVerdict = { kind: 'absent' };
 
