@@ -137,12 +137,8 @@ export async function compare(task: ExaminedTask, checks: readonly string[]) {
   });
   const { acceptChanged, acceptFewer } = run.plan.settings;
   const look = await lookAtDeciders({
-    ...common,
-    start,
-    atStart,
-    claimed,
-    acceptChanged,
-    acceptFewer,
+    ...{ git, folder, start, atStart, claimed },
+    ...{ acceptChanged, acceptFewer },
   });
   return { git, folder, start, claimed, atStart, look };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { accepting } from '../../core/proof/accepted.ts';
 import { isDeciderName, isInstalled, isTestName } from '../../core/proof/decider-names.ts';
-import { type Deciders, decidersOfChecks } from '../../core/proof/deciders/deciders.ts';
+import type { Deciders } from '../../core/proof/deciders/deciders.ts';
 import { moduleSystemsOf } from '../../core/proof/deciders/module-system.ts';
 import { packageAtStart, scriptLine } from '../../core/proof/deciders/package-at-start.ts';
 import { isTsconfig, tsconfigAtStart } from '../../core/proof/deciders/tsconfig-at-start.ts';
@@ -41,8 +41,6 @@ export interface DecidersOfTree {
   readonly hasTests: boolean;
   /** The text of every `package.json`, by its path. */
   readonly packageJsons: ReadonlyMap<string, string>;
-  /** The texts of the files, such as scripts, that name further deciders, by their paths; null for a missing file. */
-  readonly texts: ReadonlyMap<string, string | null>;
 }
 
 export interface DeciderLook {
@@ -58,8 +56,6 @@ export interface DeciderLook {
   readonly touchedTests: number;
   /** The entries of `undone` that are test files. */
   readonly undoneTests: ReadonlyMap<TreePath, TreeEntry>;
-  /** The deciders of the claimed tree: the files when the agent said that it is done. */
-  readonly deciders: Deciders;
 }
 
 /** Finds the deciders of a tree. Rejects with a `GitError` if git fails. */
@@ -91,11 +87,8 @@ export async function findDeciders(
   const named = await searchAndRead(search, reader.read);
   const own = programs.filter((file) => !isInstalled(file));
   const led = search.byName.flatMap((path) => reader.linked(path).slice(1));
-  const run = new Set([
-    ...[...named.deciders.files, ...own].flatMap((path) => reader.linked(path)),
-    ...led,
-  ]);
-  const deciders = { ...named.deciders, files: [...run].map(asText).toSorted() };
+  const run = new Set([...[...named.files, ...own].flatMap((path) => reader.linked(path)), ...led]);
+  const deciders = { ...named, files: [...run].map(asText).toSorted() };
   const scripted = new Set(deciders.scripts.map(({ file }) => asTreePath(file)));
   const decides = new Set([...run, ...scripted, ...byName]);
   const found = [...files.keys()].filter((path) => decides.has(path));
@@ -106,7 +99,6 @@ export async function findDeciders(
     stands: found.length > 0,
     hasTests,
     packageJsons,
-    texts: named.texts,
   };
 }
 
@@ -133,7 +125,7 @@ export async function deciderDigests(
   }));
 }
 
-export interface DeciderLookRequest extends ChecksOfTree {
+export interface DeciderLookRequest extends Pick<ChecksOfTree, 'git' | 'folder'> {
   /** The tree at the start of the task; `atStart` are its deciders. */
   readonly start: string;
   readonly atStart: DecidersOfTree;
@@ -145,7 +137,7 @@ export interface DeciderLookRequest extends ChecksOfTree {
 
 /** Compares the claimed tree with that of the task's start. Rejects with a `GitError` if git fails. */
 export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
-  const { git, checks, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
+  const { git, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
   const paths = [...difference.keys()].toSorted();
   const contents = await readEntries(
@@ -166,10 +158,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
     if (text === null) packageJsons.delete(asText(path));
     else packageJsons.set(asText(path), text);
   }
-  const ledBy = [...atStart.texts].filter(([name]) => !atStart.packageJsons.has(name));
-  const deciders = decidersOfChecks(checks, new Map([...ledBy, ...packageJsons]), folder);
-  const all = [atStart.deciders, deciders];
-  // Of the files that scripts run, only those that the scripts ran at the start count, not those of a changed script.
+  // What a changed script runs does not count, since the script itself is put back.
   const run = new Set(atStart.deciders.files.map(asTreePath));
   const isAccepted = accepting(acceptChanged, folder);
   const bent: ChangedDecider[] = [];
@@ -203,7 +192,7 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
       const [was, is] = [textOf(from), textOf(to)];
       const isSectionBent = sectionOf(path, was) !== sectionOf(path, is);
       const lines = isPackageJson(path)
-        ? bentScripts({ name, was, is, all, packagesAtStart: atStart.packageJsons })
+        ? bentScripts({ file: name, was, is, atStart })
         : new Map<string, string | null>();
       if (!isSectionBent && lines.size === 0) continue;
       if (isSectionBent) bent.push(file);
@@ -220,16 +209,15 @@ export async function lookAtDeciders(request: DeciderLookRequest): Promise<Decid
     const entry = await written(text);
     for (const each of [undone, undoneTests]) each.set(asTreePath(name), entry);
   }
-  return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests, deciders };
+  return { bent, undone, undoneTests, changedTestFiles, openTestFiles, touchedTests };
 }
 
 interface ScriptQuestion {
   /** The path of the `package.json`; `was` and `is` are its texts at the start and now. */
-  readonly name: string;
+  readonly file: string;
   readonly was: string | null;
   readonly is: string | null;
-  readonly all: readonly Deciders[];
-  readonly packagesAtStart: ReadonlyMap<string, string>;
+  readonly atStart: DecidersOfTree;
 }
 
 /**
@@ -237,16 +225,22 @@ interface ScriptQuestion {
  * is the task's own work, since no check could run it before. It still counts if it is a pre or post script of one that
  * existed, or if its `package.json` hides another one in a folder above.
  */
-function bentScripts(question: ScriptQuestion): ReadonlyMap<string, string | null> {
-  const { name: file, was, is, all, packagesAtStart } = question;
-  const deciding = all.flatMap(({ scripts }) => scripts.filter((script) => script.file === file));
-  const isStray = was === null && isBelowAny(file, packagesAtStart);
+function bentScripts({
+  file,
+  was,
+  is,
+  atStart,
+}: ScriptQuestion): ReadonlyMap<string, string | null> {
+  const isStray = was === null && isBelowAny(file, atStart.packageJsons);
+  const { scripts } = atStart.deciders;
+  const names = scripts.flatMap((each) => (isStray || each.file === file ? [each.name] : []));
+  const around = names.flatMap((name) => [`post${name}`, `pre${name}`]);
   const lines = new Map<string, string | null>();
-  for (const name of new Set(deciding.map((script) => script.name))) {
+  for (const name of new Set([...names, ...around])) {
     const [before, now] = [scriptLine(was, name), scriptLine(is, name)];
     if (before === now) continue;
-    const around = /^(?:pre|post)(.+)$/.exec(name)?.[1];
-    const isAround = around !== undefined && scriptLine(was, around) !== null;
+    const inner = /^(?:pre|post)(.+)$/.exec(name)?.[1];
+    const isAround = inner !== undefined && scriptLine(was, inner) !== null;
     if (before !== null || isAround || isStray) lines.set(name, before);
   }
   return lines;

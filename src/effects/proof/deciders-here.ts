@@ -30,8 +30,8 @@ export async function decidersHere(
   const names = new Set([...run, ...scripts.map(({ file }) => file)]);
   const byName = await decidersByName(place.cwd, env);
   const search = { checks: [], texts: new Map<string, string | null>(), byName };
-  const { deciders } = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
-  return [...new Set([...names, ...byName, ...deciders.files])].toSorted();
+  const named = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
+  return [...new Set([...names, ...byName, ...named.files])].toSorted();
 }
 
 async function decidersByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {

@@ -55,8 +55,7 @@ export async function markDeciders(
     if (text !== null && !isInstalled(name)) packageJsons.set(name, text);
   }
   const search = { checks, texts: packageJsons };
-  const { deciders } = await searchAndRead(search, (paths) => readIn(cwd, paths));
-  const { files, scripts, programs } = deciders;
+  const { files, scripts, programs } = await searchAndRead(search, (paths) => readIn(cwd, paths));
   const marks: Record<string, string | null> = {};
   for (const name of atStart === null
     ? [...files, ...targetsOf(files, cwd)]

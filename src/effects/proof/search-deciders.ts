@@ -27,15 +27,12 @@ export type ReadFiles = (
 ) => Promise<ReadonlyMap<string, string | null>> | ReadonlyMap<string, string | null>;
 
 /** Finds deciders, and reads the files that name them. */
-export async function searchAndRead(
-  search: DeciderSearch,
-  read: ReadFiles,
-): Promise<{ readonly deciders: Deciders; readonly texts: DeciderSearch['texts'] }> {
+export async function searchAndRead(search: DeciderSearch, read: ReadFiles): Promise<Deciders> {
   const texts = new Map(search.texts);
   for (let round = 1; ; round += 1) {
     const { deciders, unread } = searchForDeciders({ ...search, texts });
     const wanted = unread.slice(0, Math.max(0, MOST_PLACES - texts.size));
-    if (wanted.length === 0 || round > MOST_ROUNDS) return { deciders, texts };
+    if (wanted.length === 0 || round > MOST_ROUNDS) return deciders;
     const found = await read(wanted);
     for (const path of wanted) texts.set(path, found.get(path) ?? null);
   }

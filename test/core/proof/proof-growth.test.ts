@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { decidersOfChecks, searchForDeciders } from '../../../src/core/proof/deciders/deciders.ts';
+import { searchForDeciders } from '../../../src/core/proof/deciders/deciders.ts';
 import { toolSection } from '../../../src/core/proof/tool-section.ts';
 import { countTests } from '../../helpers/count-tests.ts';
 import { expectLinear, SHORT } from '../../helpers/growth.ts';
@@ -59,7 +59,8 @@ test('the time that a settings file takes grows with its length', () => {
 test('the time that the line of a script takes grows with its length', () => {
   const find = (bulk: string) => {
     const scripts = { test: bulk, [bulk]: 'a' };
-    decidersOfChecks(['npm test'], new Map([['package.json', JSON.stringify({ scripts })]]));
+    const texts = new Map([['package.json', JSON.stringify({ scripts })]]);
+    searchForDeciders({ checks: ['npm test'], texts });
   };
   expectLinear(find, ['a ', 'a*b* ', '* ', 'a#', 'npm:'], [SHORT]);
 });

@@ -51,15 +51,6 @@ export interface DecidersFound {
   readonly unread: readonly string[];
 }
 
-/** Finds what checks run, as `searchForDeciders` does. */
-export function decidersOfChecks(
-  checks: readonly string[],
-  texts: DeciderSearch['texts'],
-  folder = '',
-): Deciders {
-  return searchForDeciders({ checks, texts, folder }).deciders;
-}
-
 /** Lines still to be examined: a single command, or a recipe or script of several lines. */
 interface OpenLines {
   readonly lines: readonly string[];

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import {
-  decidersOfChecks,
+  type DeciderSearch,
+  type Deciders,
   searchForDeciders,
 } from '../../../../src/core/proof/deciders/deciders.ts';
+
+/** What is found without reading further files. */
+function decidersOfChecks(
+  checks: readonly string[],
+  texts: DeciderSearch['texts'],
+  folder = '',
+): Deciders {
+  return searchForDeciders({ checks, texts, folder }).deciders;
+}
 
 type Scripts = Readonly<Record<string, string>>;
 
