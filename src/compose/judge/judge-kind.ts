@@ -58,10 +58,7 @@ function object(properties: Readonly<Record<string, unknown>>) {
   };
 }
 
-/**
- * Returns how an agent is started as a judge: with arguments that keep it from writing, and without the settings that
- * give the working agent its rights.
- */
+/** Returns how an agent is started as a judge: kept from writing, and without the rights of the working agent. */
 export function judgeKind(options: JudgeKindOptions): AgentKind {
   const { plan, judge, kindOf, cwd, inSandbox, schemaFile } = options;
   const { agent, model } = judge;

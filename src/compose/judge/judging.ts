@@ -43,7 +43,6 @@ import { messageOf } from '../../errors.ts';
 import { inCheckout } from '../sandbox/confined-to.ts';
 import { type JudgeKindOptions, judgeKind } from './judge-kind.ts';
 
-/** What a judge has to know about a run. */
 type JudgedPlan = JudgeKindOptions['plan'] & Pick<RunPlan, 'taskId' | 'prompt' | 'cwd'>;
 
 /** A tree to judge, and everything that its judge needs. */
@@ -66,7 +65,6 @@ export interface JudgedClaim {
   readonly warn: (sentence: string) => void;
 }
 
-/** How often a judge is asked about a tree if it gives no readable answer. */
 const CALLS_AT_MOST = 2;
 
 /**
@@ -132,7 +130,6 @@ function removeOrWarn(
   }
 }
 
-/** A tree to judge, with the checkout that was made of it. */
 interface PlacedClaim extends JudgedClaim {
   readonly place: CheckPlace;
   readonly below: string;

@@ -15,7 +15,6 @@ export async function runMeasured(command: string, options: ShellOptions): Promi
   return runMeasuredCommand(command, options);
 }
 
-/** Runs one check, without looking for an earlier result. */
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**

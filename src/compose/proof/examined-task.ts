@@ -13,7 +13,6 @@ export interface ExaminedTask {
   readonly run: {
     readonly plan: RunPlan;
     readonly stops: SignalWatch;
-    /** Shows a sentence to a person. */
     readonly warn: (sentence: string) => void;
   };
   /** Null outside git, with `--no-snapshots`, or if git can no longer open the repository. */

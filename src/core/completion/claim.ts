@@ -9,10 +9,7 @@ export interface Claim {
   readonly byWords: boolean;
 }
 
-/**
- * Returns the result of the command that decided the claim as that of a check, since an agent can manipulate such a
- * command in the same ways as a check. Empty if no command decided the claim.
- */
+/** Returns the result of the command that decided a claim, if one did: an agent can bend it like a check. */
 export function decidingCheck(
   { evidence }: Claim,
   { commands = {} }: Sightings,

@@ -48,9 +48,7 @@ export function removeEchoes(
   return replaceSpans(text, spans, () => REPLACEMENT_CHARACTERS.echo);
 }
 
-/**
- * Whether a text says more than the phrase. Otherwise it must not count as an echo, or no agent could state the phrase.
- */
+/** Whether a text says more than the phrase. Only then can it be an echo, or no agent could state the phrase. */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
   return hasWords(rest);

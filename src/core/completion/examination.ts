@@ -6,9 +6,7 @@ import type { Check } from '../settings/checks.ts';
 import type { CheckResult, RawCheckResult } from './check-result.ts';
 import type { CommandResult } from './command-result.ts';
 
-/**
- * What is known about a claim of completion. A part is absent until a gate (a condition for accepting it) asks for it.
- */
+/** What is known of a claim of completion. A part is absent until a gate (a condition for accepting it) asks for it. */
 export interface Examination {
   readonly deciders?: DecidersSeen;
   /** The results of the checks with the files that decide them (tests, configuration) as they were at the start. */
@@ -52,7 +50,6 @@ export interface KnownVerdict {
 
 /** A check as it is described to a judge. */
 export interface JudgedCheck extends Check {
-  /** The result for the claim. */
   readonly now: Pick<CheckResult, 'verdict' | 'tests'>;
   /** The result before the first iteration; null if the check was not run then. */
   readonly atStart: Pick<CheckResult, 'verdict' | 'tests'> | null;

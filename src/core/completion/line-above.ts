@@ -34,7 +34,6 @@ const LONGEST_WRAPPED = 120;
 /** Matches an end of a line that announces the next line: a colon, a comma, an arrow, an opening bracket or tag. */
 const ANNOUNCES =
   /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
-/** Matches Markdown's hard line breaks. */
 const HARD_BREAK = /(?:(?<=\S)\\|<(?:br|hr|img)\b[^<>]*>)$/i;
 /** Matches a line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
 const OPENING_MARK = /^\s*(?:\[\w+\]|\{\w+\}|\{%.*%\})$/;

@@ -1,9 +1,5 @@
 import { sentenceEnd } from '../markdown/sentence.ts';
 
-/*
- * Reads the list at the end of a text, if there is one.
- */
-
 const MARK = /^\s*(?:[-*+•‣◦]|\(?\d{1,9}[.)])\s+/;
 const INDENTED = /^\s{2,}\S/;
 

@@ -102,10 +102,7 @@ function hasOpenBox(line: string): boolean {
   return HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line);
 }
 
-/**
- * Returns the index of the last line of the fence or comment that begins at line `at`; `at` itself if none
- * begins there, null if it never ends.
- */
+/** Returns the last line of the fence or comment that begins at line `at`; `at` if none does, null if it never ends. */
 export function endOfHidden(lines: readonly string[], at: number): number | null {
   const line = lines[at] ?? '';
   const isComment = COMMENT.test(line);

@@ -146,7 +146,6 @@ function closesEmphasis(open: string, close: string, before: string): boolean {
   return opened % 2 === 1;
 }
 
-/** Returns the emphasis signs behind a statement. */
 function emphasisIn(behind: RegExpExecArray | null): string {
   return `${behind?.[1] ?? ''}${behind?.[3] ?? ''}${behind?.[4] ?? ''}`;
 }

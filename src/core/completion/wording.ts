@@ -1,7 +1,4 @@
-/*
- * Words that show how the text beside a promise is meant. They only choose between asking the agent and a decision
- * that is safe anyway, so a missing word cannot make a task complete.
- */
+/* Words that show how the text beside a promise is meant, in the languages that docs/completion.md names. */
 
 /** Returns a pattern for whole words. Combining marks count as letters, since Hindi writes vowels with them. */
 function anyWord(...words: readonly string[]): RegExp {
@@ -33,7 +30,6 @@ export function saysNo(line: string): boolean {
   return SAYS_NO.test(line);
 }
 
-/** Words that ask for something to be written. */
 const WRITES = anyWord(
   'print|output|write|say|emit|post|reply|answer|end|finish|close|state the',
   'gib|(?:aus)?geben?|schreib(?:en?)?|sag(?:en?)?',

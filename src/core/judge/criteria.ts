@@ -5,7 +5,6 @@ export interface Criterion {
   readonly text: string;
 }
 
-/** The criterion that is used if none is given. */
 const ONLY_CRITERION = 'Everything that the task asks for is there and works.';
 
 /** Returns the criteria with their ids. */

@@ -18,10 +18,7 @@ export function isInstructing(path: string): boolean {
   });
 }
 
-/**
- * Returns the changes that give a claimed tree the instruction files of the start. The map has the entry at the start
- * by path; the entry is null for a new file, which has to be removed.
- */
+/** Returns the changes that bring back the instruction files of the start, by path; null removes a new file. */
 export function instructionsOfStart<Entry>(
   start: ReadonlyMap<string, Entry>,
   claimed: ReadonlyMap<string, Entry>,

@@ -87,7 +87,6 @@ function readVerdict(found: JsonObject, { criteria, nonce }: AskedJudge): ReadAn
     : none(`it did not name ${left.id}`);
 }
 
-/** How many places of one criterion are looked up. */
 const MOST_PLACES = 20;
 const LONGEST_PATH = 1_000;
 
@@ -111,7 +110,6 @@ function placeIn(place: JsonObject, file: string): CitedPlace {
 /** How many characters the search for objects reads in all. The limit keeps a hostile answer from costing much time. */
 const LOOKED_AT = 20_000_000;
 
-/** Returns the last object with this nonce; null if there is none. */
 function lastObject(text: string, nonce: string): JsonObject | null {
   const room = { left: LOOKED_AT };
   for (let at = text.lastIndexOf(nonce); at > 0; at = text.lastIndexOf(nonce, at - 1)) {

@@ -1,9 +1,6 @@
 import { oneLine } from '../text/untrusted-text.ts';
 
-/*
- * The verdict of a judge, a second agent, on the claim that a task is complete. The proof (`ralph_judge`) and the event
- * `judged` have it in the same form.
- */
+/* The verdict of a judge, a second agent, on a claim of completion, as the proof and the event `judged` have it. */
 
 /** The words with which a judge rates a criterion. */
 export const VERDICT_WORDS = ['met', 'not-met', 'unclear'] as const;
@@ -63,7 +60,6 @@ export function countsText({ agent, criteria }: Pick<JudgeVerdict, 'agent' | 'cr
   return `${agent}: ${counts.join(', ')}`;
 }
 
-/** How many ids of criteria are named; further ones are only counted. */
 const IDS_NAMED = 5;
 
 function fewIds(ids: readonly string[]): string {
@@ -85,7 +81,6 @@ export function criterionLine({ id, text, verdict, evidence, where }: JudgedCrit
   return oneLine(`${id} ${verdict.replace('-', ' ')}: ${text}${because}${places}`, 1_500);
 }
 
-/** Describes a place: `src/a.ts:12`, or `docs/api.md is missing`. */
 function placeText({ file, line, missing }: JudgedPlace): string {
   if (missing === true) return `${file} is missing`;
   return line === undefined ? file : `${file}:${line}`;

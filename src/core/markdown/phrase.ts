@@ -1,10 +1,7 @@
 import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, WORD_SIGNS } from './words.ts';
 
-/*
- * Finds a phrase as literal text in a message, such as the promise (the words by which an agent states that it is
- * done). Differences in white space, line ends and colour codes do not matter.
- */
+/* Finds a phrase, such as the promise, as literal text. White space, line ends and colour codes do not matter. */
 
 /**
  * Private-use characters that replace removed text. `plainText` removes those that a message already contains, except
@@ -34,10 +31,7 @@ export function anywhere(phrase: string): string {
     .join('\\s+');
 }
 
-/**
- * Returns the source of a pattern (flag `u`) that matches the phrase, but not inside a longer word: COMPLETE does
- * not match in INCOMPLETE or COMPLETE_V2.
- */
+/** Returns the source of a pattern (flag `u`) for the phrase, but not in a longer word such as INCOMPLETE. */
 export function asWords(phrase: string): string {
   const characters = [...phrase];
   const open = hasWords(characters.at(0) ?? '') ? `(?<![${WORD_SIGNS}]_{0,3})` : '';

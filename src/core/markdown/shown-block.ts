@@ -49,10 +49,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '/*': '*/',
 };
 
-/**
- * Returns the end of a bracket: a line that begins with the closing bracket and is not indented further than the
- * opening line. The end of a comment may have any indentation.
- */
+/** Returns the end of a bracket: a line that closes it and is indented no further, or the end of a comment. */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
   const closing = CLOSING[sign] ?? sign;
   for (let at = start; at < text.length; ) {

@@ -10,7 +10,6 @@ export function accepting(globs: readonly string[], folder = ''): (name: string)
   return (name) => names.has(name) || patterns.some((pattern) => pattern.test(name));
 }
 
-/** Splits a glob into its special parts and single characters. */
 const PARTS = /\*\*\/|\*+|\?|\[[^\]/]+\]|\{[^{}]*\}|[\s\S]/g;
 
 function patternOf(glob: string): RegExp {

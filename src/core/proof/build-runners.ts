@@ -77,10 +77,7 @@ const DOTNET_NAMES: readonly RegExp[] = [
 /** Matches an error in a project that does not compile. dotnet prints each such error twice. */
 const DOTNET_BROKEN = /: error [A-Z]{2,}\d+: .*\[[^\]]+\.\w+proj(?:::[^\]]*)?\]$/;
 
-/**
- * Reads the output of `dotnet test` with VSTest or Microsoft.Testing.Platform. The numbers are on one line, or in a
- * block with a line for each number that is not 0.
- */
+/** Reads the output of `dotnet test`. The numbers are on one line, or in a block with a line for each that is not 0. */
 export function dotnet(tally: TestTally): Runner {
   let block: { passed: number; failed: number } | null = null;
   let isNameNext = false;

@@ -84,7 +84,6 @@ interface Collected {
   readonly folders: string[];
   readonly tasks: TaskCall[];
   readonly hidden: string[];
-  /** The possible values of variables. */
   readonly values: Values;
 }
 
@@ -170,7 +169,6 @@ function addFolder(run: Collected, folder: string): void {
   if (known !== null) run.folders.push(known);
 }
 
-/** Returns the last part of a program's path in lower case, without the version of Python. */
 function nameOf(program: string): string {
   return program
     .slice(program.lastIndexOf('/') + 1)

@@ -233,10 +233,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/**
- * Compares the number of tests in a passing check with the number at the start. Returns a finding if fewer tests ran,
- * if none ran, or if only the number at the start is known; otherwise null.
- */
+/** Returns a finding if a passing check ran no test, fewer than at the start, or no longer says how many. */
 export function fewerTests(
   check: string,
   ran: number | null,

@@ -3,7 +3,6 @@
  * that are known to fail do not excuse such a failure, so the lines are compared with those at the start.
  */
 
-/** Match lines in which a runner or a shell reports that something failed. */
 const FAILURES: readonly RegExp[] = [
   // Messages of programs that run other commands.
   /^(?:g?make|mingw32-make)(?:\[\d+\])?: \*\*\* /,
@@ -49,10 +48,7 @@ function tellsOfFailure(line: string): boolean {
   return !OF_A_TEST.test(line) && FAILURES.some((pattern) => pattern.test(line));
 }
 
-/**
- * Removes numbers, times and addresses, which differ from run to run, but keeps lines that name a cargo target, such
- * as `day1`.
- */
+/** Removes numbers and times, which differ from run to run. Keeps lines that name a cargo target, such as `day1`. */
 function withoutDigits(line: string): string {
   if (CARGO_TARGET.test(line)) return line;
   return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);

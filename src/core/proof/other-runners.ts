@@ -6,10 +6,7 @@ const PYTEST_COUNTS = /^(?:\d+ [a-z ]+(?:, )?)+ in [\d.]+s(?: \([\d:, days]+\))?
 const PYTEST_NONE =
   /^(?:no tests ran|(?:no|\d+(?:\/\d+)?) tests? collected.*) in [\d.]+s(?: \([\d:, days]+\))?$/;
 
-/**
- * Reads the output of pytest. Tests that were expected to fail do not count as run. A test whose fixture failed did
- * not run either, but its name is among the failures.
- */
+/** Reads the output of pytest. A test that was expected to fail, or whose fixture failed, does not count as run. */
 export function pytest(tally: TestTally): Runner {
   let isFramed = false;
   return {

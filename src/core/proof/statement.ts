@@ -1,9 +1,6 @@
 import type { JudgeVerdict } from '../judge/verdict.ts';
 
-/*
- * The proof of a task as an in-toto statement: which tree was judged, by which checks, and their results. It is not
- * signed, so it is worth only as much as running the checks again.
- */
+/* The proof of a task as an in-toto statement. It is not signed: it is worth as much as a new run of its checks. */
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';

@@ -57,10 +57,7 @@ class TapDocument {
   }
 }
 
-/**
- * Reads the TAP of tap, tape, ava, bats, mocha, vitest and Perl, and the summary of `prove`. The TAP of `node --test`
- * has its own summary, which `nodeTest` reads.
- */
+/** Reads the TAP of tap, tape, ava, bats, mocha, vitest and Perl, and the summary of `prove`, but not `node --test`. */
 export function tap(tally: TestTally): Runner {
   let document = new TapDocument();
   /** For each depth, the name of the test that contains the following inner tests. */
@@ -102,7 +99,6 @@ export function tap(tally: TestTally): Runner {
     isAfterFailure = !isOk;
   };
 
-  /** Reads a line of a TAP document. */
   const readTap = (line: string): void => {
     const [, indent = '', word, number, text = ''] = POINT.exec(line) ?? [];
     const [, planned] = /^1\.\.(\d+)(?: # .*)?$/.exec(line) ?? [];

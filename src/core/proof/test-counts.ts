@@ -16,7 +16,6 @@ const RUNNERS: readonly ((tally: TestTally) => Runner)[] = [
 
 /** Matches what task runners put before each line of a task's output: `web:test: `, `packages/a test: `, `[unit] `. */
 const PREFIX = /^(\[[^\]]+\]:?|(?:\S+ )??\S+?:) (.*)$/;
-/** How many prefixes are remembered at a time. */
 const MOST_PREFIXES = 200;
 /** Only this many characters of a line are read, since no summary is longer. */
 const LONGEST_LINE = 2000;
@@ -51,10 +50,7 @@ export interface OutputReport extends TestCounts {
   readonly otherFailures: readonly string[];
 }
 
-/**
- * Reads the output of a check while it is printed, so that the output need not be kept. Each stream needs its own
- * reader, since streams may be cut within a line.
- */
+/** Reads the output of a check as it is printed. Each stream needs a reader, since it may be cut within a line. */
 export class OutputReader {
   private readonly passes: Passes;
   private rest = '';
@@ -202,10 +198,7 @@ class Voice {
     return this.tallies.every(({ tally }) => tally.isSilent);
   }
 
-  /**
-   * Returns the counts of one prefix over several streams, in the passes from `start` to before `end`. What one
-   * runner said in several streams is added up.
-   */
+  /** Returns the counts of one prefix over several streams, in the passes from `start` to before `end`. */
   static counts(voices: readonly Voice[], start: number, end: number): TestCounts {
     const counts = sumOfCounts(
       RUNNERS.map((_, at) => {

@@ -11,7 +11,6 @@ export interface TestCounts {
   readonly failed: readonly string[] | null;
 }
 
-/** The counts if no known test runner reported anything. */
 const NO_COUNTS: TestCounts = { ran: null, failures: null, failed: null };
 
 /** If more tests failed, further names are not kept, and the set of failed tests counts as unknown. */
@@ -71,12 +70,10 @@ export class TestTally {
     this.now.others += more;
   }
 
-  /** Whether the runner has reported nothing so far. */
   get isSilent(): boolean {
     return this.passes.size === 0;
   }
 
-  /** Returns the counts of the current pass. */
   counts(): TestCounts {
     const { ran, failures, others, hasUnnamed, names } = this.now;
     // A name without any number may come from another program, so it does not count.

@@ -12,10 +12,7 @@ const TOKEN =
 /** Matches a part of a dotted key. */
 const KEY_PART = /"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s."']+)/g;
 
-/**
- * Lists the entries of a TOML file, in order. Recognizes where a value begins and ends (tables, dotted and quoted
- * keys, strings, arrays over several lines), but does not parse values.
- */
+/** Lists the entries of a TOML file, in order. Finds where each value begins and ends, but does not parse it. */
 export function tomlEntries(text: string): readonly TomlEntry[] {
   const entries: TomlEntry[] = [];
   const seen = new Map<string, number>();

@@ -27,10 +27,7 @@ export interface GitPlanRequest extends SourcedSettings {
   readonly workTree?: OwnWorkTree | null;
 }
 
-/**
- * Checks the settings that need git, and decides where a new task's own work tree will be. Starts git only if a setting
- * needs it. Creates nothing.
- */
+/** Checks the settings that need git, and plans a new task's own work tree. Starts git only if a setting needs it. */
 export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
   const { settings, sources, cwd, env, startDir, taskId } = request;
   const workTree = request.workTree ?? null;

@@ -38,10 +38,7 @@ interface PromptPlaces {
   readonly rules: MaterialRules;
 }
 
-/**
- * Reads the prompt of a run, which must have exactly one source. Adds what is wrong to `problems`. Returns
- * null if there is no prompt.
- */
+/** Reads a run's prompt, which must have exactly one source; null without one. Adds what is wrong to `problems`. */
 export async function readPrompt(
   { settings, sources, bad, readStdin, keptPrompt }: PromptRequest,
   places: PromptPlaces,

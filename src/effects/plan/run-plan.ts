@@ -191,10 +191,7 @@ export async function withFrozenCriteria<T extends SourcedSettings>(
   return withCriteria(asked, (name) => path.resolve(folder, name), problems);
 }
 
-/**
- * Plans a run. Rejects with a `UsageError` if the request has problems or `others`, the problems found
- * earlier, is not empty. The error ends with the `notices`.
- */
+/** Plans a run. Rejects with a `UsageError`, ending with `notices`, if there are problems here or in `others`. */
 export async function requirePlan(
   request: RunRequest,
   others: readonly string[] = [],

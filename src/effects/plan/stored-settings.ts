@@ -14,10 +14,7 @@ import { isRealFolder } from '../state/task-list.ts';
 const SETTINGS = 'settings.json';
 const PROMPT = 'prompt.md';
 
-/**
- * Returns the text of `settings.json` before a checksum seals it: the resolved settings under their configuration keys,
- * each with its source.
- */
+/** Returns the text of `settings.json`, not sealed yet: each setting by its configuration key, with its source. */
 export function settingsJson(run: StoredRun): string {
   const { passthrough, taskType: task_type, startDir: start_dir } = run;
   const settings = storedSettings(run);
@@ -38,10 +35,7 @@ const storedRun = z.object({
   start_dir: z.string(),
 });
 
-/**
- * Reads `settings.json` in a task's folder. Returns null if it is missing or invalid. Does not check who
- * wrote it.
- */
+/** Reads `settings.json` in a task's folder; null if it is missing or invalid. Does not check who wrote it. */
 export function readStoredRun(folder: string): StoredRun | null {
   const parsed = storedRun.safeParse(parseObject(readOr(folder, SETTINGS)?.toString() ?? ''));
   if (!parsed.success) return null;

@@ -57,10 +57,7 @@ function notesIn(folder: string): readonly { readonly note: string; readonly pla
     .map((note) => ({ note, place: readFileSync(note, 'utf8').replace(/\n$/, '') }));
 }
 
-/**
- * Records that a configuration with this path and content is trusted. Rejects with a `UsageError` if
- * the note cannot be written or other users could change it.
- */
+/** Records that a configuration with this path and content is trusted. Rejects with a `UsageError` if it cannot. */
 export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = neededFolder(env);
   try {
@@ -77,10 +74,7 @@ export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Pro
   }
 }
 
-/**
- * Removes all notes for a configuration's path, for any content. Returns whether there were any.
- * Throws a `UsageError` if they cannot be removed.
- */
+/** Removes all notes for a configuration's path. Returns whether there were any. Throws a `UsageError` if it cannot. */
 export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
   const folder = neededFolder(env);
   refuseUnsafe(folder);
@@ -94,10 +88,7 @@ export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
   }
 }
 
-/**
- * Returns the folder of the notes; null for a user without a home folder. Ignores an XDG_CONFIG_HOME
- * that is not absolute, as the XDG specification requires.
- */
+/** Returns the folder of the notes; null without a home folder. XDG requires that a relative path be ignored. */
 function trustFolder(env: NodeJS.ProcessEnv): string | null {
   const own = env.XDG_CONFIG_HOME ?? '';
   const home = homeFolder(env);
@@ -119,10 +110,7 @@ function noteName(config: ConfigText): string {
     .digest('hex');
 }
 
-/**
- * Returns the path that identifies a configuration. Does not resolve a link to the file itself: trust
- * in one folder must not apply in another folder that only links to it.
- */
+/** Returns the path that identifies a configuration. A link to the file is not followed: it needs trust of its own. */
 function placeOf(file: string): string {
   const absolute = path.resolve(file);
   try {

@@ -20,7 +20,6 @@ export interface CleanCheckoutRequest<T> {
   /** The command that prepares the checkout; null if there is none. */
   readonly setup: string | null;
   readonly run: (command: string, place: CheckPlace) => Promise<CommandResult>;
-  /** Runs the checks. */
   readonly check: (place: CheckPlace) => Promise<T>;
   readonly hasPassed: (answer: T) => boolean;
 }

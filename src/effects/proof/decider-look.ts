@@ -37,7 +37,6 @@ export interface DecidersOfTree {
   readonly files: readonly TreePath[];
   /** Whether any file or script decides what the checks say. If none does, the task itself makes the deciders. */
   readonly stands: boolean;
-  /** Whether the tree has a test file. */
   readonly hasTests: boolean;
   /** The text of every `package.json`, by its path. */
   readonly packageJsons: ReadonlyMap<string, string>;
@@ -246,7 +245,6 @@ function bentScripts({
   return lines;
 }
 
-/** Whether one of the known `package.json` files is in a folder above this file. */
 function isBelowAny(file: string, packageJsons: ReadonlyMap<string, string>): boolean {
   const folders = file.split('/').slice(0, -1);
   return folders.some((_, depth) =>

@@ -19,9 +19,7 @@ export interface DecidersAtStart {
   readonly ignored: IgnoredDeciders | null;
 }
 
-/**
- * Records what decides the checks' results now, with `env` as their environment. Never rejects if a file is unreadable.
- */
+/** Records what decides the checks' results now. `env` is that of the checks. Never rejects for an unreadable file. */
 export async function takeDeciders(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
@@ -55,10 +53,7 @@ export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): D
   };
 }
 
-/**
- * Returns what of `atStart` also holds on another machine or in another checkout: programs lie elsewhere there, and git
- * ignores other files, even if nothing was changed.
- */
+/** Returns what of `atStart` also holds elsewhere, where programs lie in other places and git ignores other files. */
 export function withoutPlace(atStart: DecidersAtStart): DecidersAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }

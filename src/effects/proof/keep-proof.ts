@@ -21,10 +21,7 @@ export interface ProofToKeep {
   readonly setup: Omit<CheckSetup, 'folder'>;
 }
 
-/**
- * Writes the proof of a completed task beside its state. If an earlier process has already written it, writes the same
- * again. Rejects if git or the system fails.
- */
+/** Writes the proof of a completed task beside its state, or writes it again. Rejects if git or the system fails. */
 export async function keepProof(request: ProofToKeep): Promise<void> {
   const { git, cwd, commands, seal, state } = request;
   const { task, proof } = state;

@@ -40,7 +40,6 @@ export interface OldExamRequest<T> {
   readonly isOwn: (file: string) => boolean;
   /** The limit for copies, in bytes; absent for the usual one. */
   readonly mostBytes?: number;
-  /** Runs the checks. */
   readonly check: (place: CheckPlace) => Promise<T>;
 }
 

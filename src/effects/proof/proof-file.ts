@@ -52,10 +52,7 @@ export function readProof(folder: string, seal: Seal, run: Run): ReadProof | nul
   }
 }
 
-/**
- * Returns the checks that failed at a completed task's start, which may fail again; null without a sealed proof by this
- * user. Never throws.
- */
+/** Returns the checks of a completed task that failed at its start; null without a proof of this user. Never throws. */
 export function provenFailures(
   folder: string,
   seal: Seal,

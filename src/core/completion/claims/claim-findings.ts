@@ -80,10 +80,7 @@ export function needsStartTests(view: FindingsView): boolean {
   );
 }
 
-/**
- * Returns how many tests a check must run to have run all tests of the start. A file that could not be loaded at the
- * start counts as one test. Null if the number is unknown.
- */
+/** Returns the number of tests of the start, where a file that did not load counts as one; null if unknown. */
 function testsWanted(check: CheckResult, view: ExamView): number | null {
   const start = resultOf(check, view.checksAtStart);
   if (start === undefined || start.tests === null) return null;
@@ -212,7 +209,6 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   return claim.byWords && isIdle && !usedTools ? { finding: 'empty-work', claim: 'words' } : null;
 }
 
-/** Finds checks that exited with 0 although tests failed. */
 function failedTests({ checks }: FindingsView): readonly Finding[] {
   return checks.flatMap(({ name, verdict, tests, failures }) =>
     verdict === 'failed-tests'
@@ -246,7 +242,6 @@ function nothingShown({
   return [{ found, held: policy.proof === 'strict', isOpen: true }];
 }
 
-/** Names a check with the number of tests that it ran: `npm test (3 tests)`. */
 function checkWithTests({ name, tests }: Pick<CheckResult, 'name' | 'tests'>): string {
   return tests === null ? name : `${name} (${tests} ${tests === 1 ? 'test' : 'tests'})`;
 }

@@ -123,7 +123,6 @@ function checkInWords(check: CheckResult, { checksAtStart }: FindingsView): stri
   return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
 }
 
-/** How many changed test files are named; further ones are only counted. */
 const TESTS_NAMED = 3;
 
 /** Says which test files of the start were changed or removed; null if none were. */

@@ -20,7 +20,6 @@ export interface FindingsView {
   readonly claim: Claim;
   readonly sightings: Sightings;
   readonly work: WorkSeen;
-  /** The results of the checks of the claim. */
   readonly checks: readonly CheckResult[];
   /** The results of the checks before the first iteration; null if they were not run then. */
   readonly checksAtStart: readonly CheckResult[] | null;

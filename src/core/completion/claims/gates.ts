@@ -34,7 +34,6 @@ export interface ClaimView {
   readonly verified: readonly CheckResult[] | null;
   /** The results of the checks before the first iteration; null if they were not run then. */
   readonly checksAtStart: readonly CheckResult[] | null;
-  /** What the task's agent has done so far. */
   readonly work: WorkSeen;
   /** What was found out about the claim; null if it is not examined. */
   readonly examination: Examination | null;
@@ -86,7 +85,6 @@ type HeldAnswer = { readonly kind: 'held'; readonly held: Blocker };
 
 const PASSED: GateAnswer = { kind: 'passed' };
 
-/** The gates in the order in which they check a claim. */
 const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   minIterations,
   refusedTools,
@@ -113,10 +111,7 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
   return held({ gate: 'min-iterations', from: policy.minIterations });
 }
 
-/**
- * Blocks a claim by words if tools were refused, since the agent was not allowed to do all of the task. Lets it pass
- * if there are checks and they pass.
- */
+/** Blocks a claim by words if tools were refused, since work may be missing, unless there are checks and they pass. */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
   if (!claim.byWords || open.length === 0) return PASSED;
@@ -162,9 +157,7 @@ function findingsView(view: ClaimView): FindingsView | null {
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/**
- * Whether findings had been looked for before this gate blocked the claim: only the gate of findings and later ones.
- */
+/** Whether findings are looked for before this gate blocks a claim. So it is with their own gate and later ones. */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
   return isFinding || AFTER_FINDINGS.has(held.gate);

@@ -8,7 +8,6 @@ import type { Recipe } from './recipes.ts';
 import { recipesFor, taskFilesOf, type UsedTaskFile } from './task-files.ts';
 import { isWork } from './work-names.ts';
 
-/** A script of a `package.json` that a check runs. */
 interface DecidingScript {
   /** The path of the `package.json`, relative to the top of the work tree. */
   readonly file: string;

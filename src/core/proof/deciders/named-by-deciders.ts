@@ -31,7 +31,6 @@ export interface DecidersThatName {
   readonly textOf: (path: string) => string | null;
 }
 
-/** How many deciders are searched for names of files. */
 const MOST_ASKED = 300;
 const MOST_LINES = 2000;
 

@@ -1,4 +1,3 @@
-/** Matches JavaScript and TypeScript files. */
 const CODE = /\.[cm]?[jt]sx?$/;
 /** Matches build files and programs. Which of the files that they name decide results of checks cannot be told. */
 const BUILD =

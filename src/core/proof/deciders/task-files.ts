@@ -40,7 +40,6 @@ export interface UsedTaskFile {
   readonly recipes: readonly Recipe[];
 }
 
-/** How many task files that include each other are read. */
 const MOST_FILES = 50;
 
 /** Finds the task files that a call uses, in one of these folders or above. `known` is a cache over all calls. */
@@ -92,14 +91,12 @@ function readWithIncluded(
   }
 }
 
-/** Returns a folder and all folders above it, up to the top of the work tree. */
 function withThoseAbove(folder: string): readonly string[] {
   return folder === '' || folder.startsWith('/')
     ? [folder]
     : [folder, ...withThoseAbove(folderOf(folder))];
 }
 
-/** How many recipes of one task file are read. */
 const MOST_RECIPES = 2000;
 
 /**

@@ -15,10 +15,7 @@ export function isTsconfig(path: string): boolean {
   return /(?:^|\/)(?:ts|js)config[^/]*\.json$/i.test(path);
 }
 
-/**
- * Returns a `tsconfig.json` as it was at the start, but with the claimed tree's options for modules, since the work
- * may need them. Returns null if one of the texts cannot be parsed.
- */
+/** Returns a `tsconfig.json` of the start with the claim's options for modules; null if a text cannot be parsed. */
 export function tsconfigAtStart(now: string, before: string): string | null {
   const [claimed, start] = [now, before].map((text) => fieldsOfJson(plainJson(text)));
   if (claimed == null || start == null) return null;

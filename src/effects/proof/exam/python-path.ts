@@ -9,10 +9,7 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
  * maps the package's name to it. Folders of PYTHONPATH are searched before both.
  */
 
-/**
- * Returns the folders of the exam that correspond to those of the work tree in which Python finds editable installs.
- * Throws a `GitError` if one of these is named in an unknown way.
- */
+/** Returns the exam's folders for those where Python finds editable installs. Throws a `GitError` if one is unclear. */
 export function editableFolders(
   libraries: readonly string[],
   places: ExamPlaces,
