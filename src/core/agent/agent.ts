@@ -26,10 +26,7 @@ export interface HostMachine {
   readonly timeZone: string;
 }
 
-/**
- * What ralph knows about an agent without starting it. Each agent has a file in `agents/` and an entry in the list
- * in `agents/agents.ts`. The code that starts an agent and reads its output is in the folder `effects`.
- */
+/** What ralph knows about an agent without starting it. `agents/agents.ts` has the list of all agents. */
 export interface Agent {
   /** The settings that the agent supports, besides those that every agent supports. */
   readonly takes: readonly AgentSetting[];
@@ -64,16 +61,12 @@ export interface Agent {
   readonly promptLimit: PromptLimit | null;
   /** How ralph keeps the agent from writing when the agent is used as a judge; null if no way has been tested. */
   readonly judging: AgentJudging | null;
-  /** What the agent needs in a sandbox. */
   readonly sandbox: AgentSandbox;
-  /** What to do if `ralph doctor` does not find the agent. */
   readonly installRemedy: string;
-  /** What to do about each fatal cause that can end a task. */
   readonly remedies: { readonly [Cause in FatalCause]?: string };
 
   /** The meanings of the agent's error messages. The first pattern that matches decides. */
   readonly wordings: readonly Wording[];
-  /** The meanings of the error codes that the agent reports beside its messages; absent if it reports none. */
   readonly errorCodes?: Readonly<Record<string, FailureKind>>;
   /** The meanings of its exit codes, which count if its messages do not say more. */
   readonly exitCodes: Readonly<Record<number, FailureKind>>;
@@ -114,7 +107,6 @@ interface AgentSandbox {
   readonly hosts: readonly string[];
   /** Environment variables that can set another address for the agent's API. */
   readonly addressVariables: readonly string[];
-  /** Environment variables that hold the agent's login. */
   readonly loginVariables: readonly string[];
   /** Folders that the agent writes to. */
   readonly folders: readonly AgentFolder[];

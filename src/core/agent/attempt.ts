@@ -33,7 +33,6 @@ export type AttemptEnd =
   /** ralph ended the agent. */
   | { readonly kind: 'cut'; readonly cause: CutCause; readonly exitCode: number | null };
 
-/** The parts of the agent's result report that ralph uses. */
 export interface ResultFacts {
   readonly subtype: string;
   readonly isError: boolean;
@@ -76,16 +75,12 @@ export interface RefusedTool {
   readonly tool: string;
   /** The command, file, pattern or address of the call, on one line of at most 200 characters. */
   readonly target: string;
-  /**
-   * The whole command line; null if the tool runs no commands. Empty if it was longer than 2,000
-   * characters, which is too long to compare with a pattern.
-   */
+  /** The whole command line; null if the tool runs no commands, and empty if it was longer than 2,000 characters. */
   readonly command: string | null;
   /** Whether a later call of the same tool succeeded in the same attempt. */
   readonly laterSucceeded: boolean;
 }
 
-/** What an attempt or a whole task used: US dollars and tokens. */
 export interface Usage {
   readonly cost_usd: number;
   readonly input_tokens: number;
@@ -144,7 +139,6 @@ export interface LostServer {
   readonly status: 'failed' | 'needs-auth';
 }
 
-/** Facts about the process of an attempt. */
 export interface ProcessFacts {
   readonly end: AttemptEnd;
   readonly durationMs: number;
@@ -179,7 +173,6 @@ export interface ReaderFacts {
    * Messages of the agent's own program do not count. Nor do tokens and cost, since even a refused request has both.
    */
   readonly worked: boolean;
-  /** Number of tool calls. */
   readonly tools: number;
   readonly refused: readonly RefusedTool[];
   /** Number of sub-agents that the system stopped before they finished. */
@@ -202,7 +195,6 @@ export interface AttemptFacts extends ProcessFacts, ReaderFacts {
   readonly leftovers: readonly Leftover[];
 }
 
-/** Tolerance for rounding errors in sums of costs. */
 const ROUNDING_USD = 1e-9;
 
 /** Whether a budget in US dollars is used up. */
@@ -210,7 +202,6 @@ export function isSpent(spentUsd: number, budgetUsd: number): boolean {
   return spentUsd >= budgetUsd - ROUNDING_USD;
 }
 
-/** No cost, no tokens. */
 export const NO_USAGE: Usage = { cost_usd: 0, input_tokens: 0, output_tokens: 0 };
 
 /** Adds the cost and the tokens of two pieces of work. */

@@ -1,7 +1,4 @@
-/**
- * Sets a key as the newest and deletes the oldest keys, so that a long session does not fill memory. Keeps at
- * least the `limit` newest keys, and always fewer than twice `limit`.
- */
+/** Sets a key as the newest. Keeps at least the `limit` newest keys, and always fewer than twice `limit`. */
 export function remember<K, V>(map: Map<K, V>, key: K, value: V, limit: number): void {
   // Without the deletion, a key that already exists would keep its old place.
   map.delete(key);

@@ -244,7 +244,6 @@ function saying(words: string): string {
 const LAST_LINES = 5;
 /** How many of the last lines are searched for an error, since a program can print a long stack trace after it. */
 const SEARCHED_LINES = 80;
-/** Matches a line that names an error. */
 const ERROR_LINE =
   /^Error\b|\b\w*[Ee]rror(?:\[\w+\])?:|\b(?:ERROR|FATAL)\b|\b[Ff]atal:|\bpanic(?:ked)?\b/;
 

@@ -6,7 +6,6 @@ import type { FailureKind } from './wordings.ts';
 /** Matches symbols, times and labels that programs print before an error message. */
 const LABELS =
   /^(?:\s+|[■✕✗✘✖×⚠❌]\ufe0f?|\[?\d{4}-[\d:T.Z+ -]{6,36}\]?(?=\s)|\[?api error:|[\w:.]*error(?: [\w:.]+)?:|sorry,)+/i;
-/** Matches a line that reports any error. */
 const OTHER_ERROR = /^\[?(?:[\d:T.Z+-]{10,36}\]?\s+)?(?:\w+ )?\w*error\b[^:]*:/i;
 /** Matches gemini's error. gemini prints a path before it and a long stack trace after it. */
 const GEMINI_ERROR = /\bTerminalQuotaError: (.+)/;

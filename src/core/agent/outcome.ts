@@ -18,7 +18,6 @@ export type FatalCause =
 
 /** Every way in which an attempt can end, as `classify` returns it. */
 export type Outcome =
-  /** The agent answered. */
   | { readonly kind: 'answered' }
   /** The agent stopped at a limit of the agent itself. It worked, but its text cannot complete the task. */
   | { readonly kind: 'bounded'; readonly by: 'max-turns' | 'max-budget' }

@@ -7,19 +7,13 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/**
- * How far in the past a reset may be. `resets 3pm`, reported at 3:00:20pm, means today's 3pm. If 3pm was longer ago
- * than this, tomorrow's is meant.
- */
+/** How far in the past a reset may be: `resets 3pm`, reported at 3:00:20pm, means today's 3pm and not tomorrow's. */
 const RESET_GRACE_MS = 10 * MINUTE_MS;
 
 /** How far in the past a date without a year may be. If it is further back, the date in the next year is meant. */
 const DATE_GRACE_MS = DAY_MS;
 
-/**
- * The longest plan limit is a week, so a time in seconds since 1970 that is further ahead than this is not a reset.
- * Dates and times of day are not limited by this bound.
- */
+/** No plan limit is longer than a week, so a time in seconds since 1970 that is further ahead is not a reset. */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 
 /** Older versions of claude give the reset after a pipe, in seconds or milliseconds since 1970. */
@@ -157,7 +151,6 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   );
 }
 
-/** Returns midnight UTC of a date in milliseconds, or null if the year has no such date. */
 function dateOf(year: number, month: number, day: number): number | null {
   const date = Date.UTC(year, month, day);
   return new Date(date).getUTCDate() === day ? date : null;

@@ -27,10 +27,7 @@ export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
   return leftOut === 0 ? hints : told;
 }
 
-/**
- * Returns the newest hints that fit into `room` UTF-16 code units. The newest hint that does not fit is shortened, and
- * all older hints are left out.
- */
+/** Returns the newest hints that fit into `room` UTF-16 code units. The newest that does not fit is shortened. */
 export function newestHints(hints: readonly Hint[], room: number): PromptHints {
   const told: Hint[] = [];
   let left = room;

@@ -113,7 +113,6 @@ function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptTe
   return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
-/** How many failed tests of a check are named. */
 const MOST_TESTS = 20;
 
 /** The first prompt's words if all checks already pass. Kept shorter than 250 characters. */

@@ -1,7 +1,6 @@
 import { firstFew } from '../text/untrusted-text.ts';
 import { excerpts } from './excerpts.ts';
 
-/** A file that differs between two trees. */
 export interface DifferingFile {
   readonly name: string;
   /** The file's part of the diff; null if it was not read. */

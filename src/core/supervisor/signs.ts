@@ -5,7 +5,6 @@ import type { Settings } from '../settings/settings.ts';
 import type { SignLimits } from './supervisor.ts';
 
 interface SignRow {
-  /** The setting that limits the sign. */
   readonly setting:
     | 'sameFailingLimit'
     | 'sameCallLimit'

@@ -72,7 +72,6 @@ const CALL_SIGNS = ['same-failing-call', 'same-call', 'refused'] as const;
 
 type CallSign = (typeof CALL_SIGNS)[number];
 
-/** What is known about the main agent or one sub-agent. */
 interface Agent {
   readonly calls: Map<number, PastCall>;
   /** How many new calls have worked. Only what happened in the same era counts as "before". */
@@ -81,12 +80,10 @@ interface Agent {
   readonly told: Set<CallSign>;
 }
 
-/** A call that has no answer yet. */
 interface OpenCall {
   readonly agent: Agent;
   readonly past: PastCall;
   readonly isNew: boolean;
-  /** Tool and target, as the agent wrote them. */
   readonly text: string;
 }
 
@@ -177,10 +174,7 @@ export function createSupervisor(limits: SignLimits) {
   };
 
   return {
-    /**
-     * Returns the sign that now has to be reported (`told`) or ends the agent (`cut`); otherwise, or after a `cut`,
-     * null.
-     */
+    /** Returns the sign that has to be reported (`told`) or ends the agent (`cut`); null for none, or after a `cut`. */
     observe: (deed: AgentDeed): SignFound | null => {
       if (isCut) return null;
       const found = read(deed);

@@ -42,11 +42,9 @@ export interface RunnerOptions extends ChildOptions {
   readonly sandbox: Sandbox | null;
   /** Whether to note which agent wrote which part of a log. */
   readonly notesAgents: boolean;
-  /** Folder of the iteration logs. */
   readonly logDir: string;
   readonly iterationTimeoutMs: number;
   readonly idleTimeoutMs: number | null;
-  /** Path of the bundled guard program. */
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;

@@ -13,7 +13,6 @@ export type OwnSettings = Omit<Pick<Settings, AgentSetting>, 'model' | 'agentBin
   readonly agentBin: string | null;
 };
 
-/** The arguments from which an `AgentKind` is made. */
 export interface AgentOptions {
   readonly settings: OwnSettings;
   /** The user's arguments after `--`. */
@@ -26,10 +25,6 @@ export interface AgentOptions {
   readonly inSandbox?: boolean;
 }
 
-/**
- * How one kind of agent is started and how its output is read. Its fixed properties are in
- * `core/agent/agents/`.
- */
 export interface AgentKind {
   /** A path, or a name to look for in PATH and `folders`. */
   readonly program: string;

@@ -22,10 +22,7 @@ export interface ToolDenial extends ToolCall {
   readonly id: string | null;
 }
 
-/**
- * Whether a line begins with `{` and ends with `}`. This is faster than parsing, which throws for any
- * other line; an agent can write millions of lines that are not JSON.
- */
+/** Whether a line begins with `{` and ends with `}`. Much faster than parsing, which throws for any other line. */
 export function isBraced(line: Buffer): boolean {
   let first = 0;
   let last = line.length - 1;

@@ -4,10 +4,7 @@ const MAX_BYTES = 64 * 1024;
 const MAX_CALLS = 10;
 const MAX_CALL_CHARS = 300;
 
-/**
- * Stores the end of the agent's texts and its last ten tool calls. If the attempt is cut short, the
- * next attempt gets them.
- */
+/** Stores the end of the agent's texts and its last ten tool calls, for the next attempt if this one is cut short. */
 export function createPartialOutput() {
   const texts = createTailText(MAX_BYTES, '');
   const calls: string[] = [];

@@ -14,7 +14,6 @@ export function createToolAnswers() {
   const denied = new Map<string, ToolCall & { readonly id: string | null }>();
   /** The positions of failed answers, which include the refused ones, by the id of the call. */
   const failures = new Map<string, number>();
-  /** The last successful answer of each tool. */
   const lastSuccess = new Map<string, { readonly id: string; readonly place: number }>();
   let answers = 0;
   const somewhere = new Map<string, ToolCall>();
@@ -37,10 +36,7 @@ export function createToolAnswers() {
     denied: (id: string | null, call: ToolCall): void => {
       denied.set(id ?? `unnamed ${denied.size}`, { ...call, id });
     },
-    /**
-     * Records a refusal whose position among the calls is unknown, so that no later call makes up for it. It counts
-     * only if no refused call of the same tool is known.
-     */
+    /** Records a refusal whose position is unknown. It counts only if no refused call of the same tool is known. */
     deniedSomewhere: (call: ToolCall): void =>
       remember(somewhere, `${call.tool} ${call.target}`, call, REMEMBERED),
     /** Returns the refused calls, each with whether a later call of the same tool succeeded. */

@@ -21,7 +21,6 @@ const MAX_TARGET_CHARS = 200;
 /** At most this much of a call's target is kept: it is masked and folded before it is shortened further. */
 const KEPT_CHARS = 1_000;
 
-/** Starts a timer; returns a function that cancels it. */
 type StartTimer = (callback: () => void, ms: number) => () => void;
 
 /** Watches an attempt: reports signs of trouble, ends the agent on some, and reports tools that do not answer. */
@@ -35,7 +34,6 @@ export function watchAttempt(
   const silent = createSilenceWatch(listener, startTimer);
   let cutBy: SignFound | null = null;
   return {
-    /** The listener for the reader of the agent's output. */
     listener: {
       ...listener,
       did: (deed: AgentDeed): void => {
@@ -51,12 +49,10 @@ export function watchAttempt(
     },
     /** Returns the sign of trouble for which the attempt was ended; null if it was not ended for one. */
     cutBy: (): SignFound | null => cutBy,
-    /** Stops all timers. */
     stop: silent.stop,
   };
 }
 
-/** A call that has not answered yet. */
 interface OpenCall {
   readonly tool: string;
   readonly target: string;

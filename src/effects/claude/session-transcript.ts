@@ -10,10 +10,7 @@ import { createClaudeStream } from './stream.ts';
 const TAIL_BYTES = 8 * MB;
 const LINE_END = Buffer.from('\n');
 
-/**
- * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
- * JSON lines. Returns null if there is no message or no regular file. Never throws.
- */
+/** Returns the main agent's last message in a transcript of Claude Code; null if there is none. Never throws. */
 export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
   let bytes: Buffer;

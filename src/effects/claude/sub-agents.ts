@@ -5,7 +5,6 @@ import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 /** Number of sub-agents that are stored: enough for hours. */
 const REMEMBERED = 1_000;
 
-/** A sub-agent whose start was reported. */
 interface SubAgent {
   /** Id of the call that started the sub-agent; null if `claude` did not report it. */
   readonly callId: string | null;
@@ -14,7 +13,6 @@ interface SubAgent {
   readonly end: 'finished' | 'stopped' | null;
 }
 
-/** A call that starts a sub-agent. */
 interface Start {
   readonly isInBackground: boolean;
   readonly hasAnswered: boolean;
@@ -82,7 +80,6 @@ export function createSubAgents() {
       const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
       counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
     },
-    /** Returns the number of sub-agents that work now. */
     working: (): number =>
       [...subAgents.values()].filter((subAgent) => {
         const hasAnswered = startOf(subAgent)?.hasAnswered ?? true;

@@ -29,10 +29,7 @@ export function createUsageMeter() {
   let input = 0;
   let output = 0;
   return {
-    /**
-     * Adds the usage in an `assistant` event, which replaces earlier usage of the same message. Returns the number of
-     * new tokens, without those read from the cache.
-     */
+    /** Adds usage, replacing earlier usage of the same message. Returns the new tokens that are not from the cache. */
     add: (messageId: string | null, usage: JsonObject): number => {
       const tokens = readTokens(usage);
       const before = (messageId === null ? undefined : counted.get(messageId)) ?? NO_TOKENS;

@@ -9,10 +9,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/**
- * Returns the names of the regular files in a folder, sorted; empty if it cannot be read. Never throws.
- * Links and named pipes are left out: reading a pipe would never end.
- */
+/** Returns the sorted names of the regular files in a folder, without links and pipes; empty if it cannot be read. */
 export function fileNamesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

@@ -14,10 +14,7 @@ export function homeFolder(env: NodeJS.ProcessEnv): string | null {
   return homedir !== null && path.isAbsolute(homedir) ? homedir : null;
 }
 
-/**
- * Returns this user's name in the system's list of users; null if the list has no such entry, as for some users of
- * containers.
- */
+/** Returns this user's name in the system's list of users; null if it is not there, as for some users of containers. */
 export function systemUser(): string | null {
   return ifPossible(() => userInfo().username);
 }

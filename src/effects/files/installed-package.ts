@@ -15,10 +15,7 @@ export interface InstalledPackage {
   readonly version: string;
 }
 
-/**
- * Looks for a package in the folders above a file, by default a file of ralph itself. The current folder and NODE_PATH
- * do not count. Returns null if there is none.
- */
+/** Looks for a package in the folders above a file, not in the current folder or NODE_PATH; null if there is none. */
 export function installedPackage(name: string, from: string = OWN_FILE): InstalledPackage | null {
   for (const folder of upward(path.dirname(from))) {
     const place = path.join(folder, 'node_modules', name);

@@ -7,16 +7,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const MOST_LEVELS = 500;
 /** JSON with more lists and objects is not parsed: in memory, each takes ten times the size of its text. */
 const MOST_CONTAINERS = 1_000_000;
-/**
- * Shorter texts are parsed without a scan, which would cost a third of the parsing time: with two
- * brackets per level they cannot be nested too deeply.
- */
+/** A shorter text cannot be nested too deeply, since each level takes two brackets, so it is parsed without a scan. */
 const HARMLESS_LENGTH = 2 * MOST_LEVELS;
 
-/**
- * Parses a text as a JSON object. Returns null if it is not JSON, not an object, or nested too deeply or too large as
- * `exceedsBounds` finds. Never throws.
- */
+/** Parses a text as a JSON object; null if it is none, or too deep or large (`exceedsBounds`). Never throws. */
 export function parseObject(text: string): JsonObject | null {
   if (exceedsBounds(text)) return null;
   try {

@@ -25,10 +25,7 @@ interface LineSplitter {
   readonly bufferedBytes: number;
 }
 
-/**
- * Splits a stream of bytes into lines, wherever the chunks are cut. Lines are delivered as bytes,
- * so a character split between chunks is complete before it is decoded. Only a line that is cut is copied.
- */
+/** Splits a stream of bytes into lines, wherever the chunks are cut. Only a line that is cut is copied. */
 export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   const { onLine, onSkipped, maxLineBytes = MAX_LINE_BYTES } = options;
   let held = NOTHING;

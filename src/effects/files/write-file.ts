@@ -169,7 +169,6 @@ function makingDurable(descriptor: number, folder: string | null): () => Promise
   };
 }
 
-/** Syncs content and length; timestamps need not survive. */
 const syncData = promisify(fdatasync);
 const sync = promisify(fsync);
 
@@ -186,9 +185,7 @@ export function removeHalfWritten(folder: string, beginning: string): void {
   }
 }
 
-/**
- * Syncs a folder, which makes a rename in it durable. Ignores file systems that cannot do that.
- */
+/** Syncs a folder, which makes a rename in it durable. Ignores file systems that cannot do that. */
 async function syncFolder(folder: string): Promise<void> {
   let descriptor: number;
   try {

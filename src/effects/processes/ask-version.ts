@@ -30,7 +30,6 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
     stdin: 'ignore',
     maxBuffer: MOST_CHARS,
     reject: false,
-    // The program leads its own group, so that `killGroup` also ends what a wrapper has started.
     detached: true,
     cleanup: false,
   });

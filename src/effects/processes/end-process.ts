@@ -70,14 +70,12 @@ const KILL_FOR_MS = 2000;
 /** The steps of an ending. Tests replace the clock, the timer and the signals. */
 export interface EndOptions {
   readonly steps?: readonly EscalationStep[];
-  /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;
   readonly schedule?: Schedule;
   /** Sends a signal; by default `process.kill`. A negative pid means a process group. */
   readonly kill?: (pid: number, signal: EndSignal) => void;
 }
 
-/** A process tree that is being ended. */
 export interface ProcessEnding {
   /**
    * Resolves when no process is alive, or after two seconds of SIGKILL, which only processes of another user or stuck

@@ -7,7 +7,6 @@ export interface ProgramSearch {
   readonly name: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Folders to search after PATH. */
   readonly further: readonly string[];
 }
 
@@ -48,7 +47,6 @@ export interface AgentCommand {
   readonly args: readonly string[];
 }
 
-/** A command with its environment and folder. */
 export interface PlacedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;

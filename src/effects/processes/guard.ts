@@ -33,7 +33,6 @@ exec "$@" $noted
 /** At most this many processes are sent to the guard; it finds the others by the run's marker. */
 const NOTED_AT_MOST = 200;
 
-/** The process that ends the agent if ralph is killed. */
 export interface Guard {
   /** Null if there is no guard: then the agent would outlive a SIGKILL of ralph. */
   readonly pid: number | null;
@@ -46,7 +45,6 @@ export interface Guard {
 export interface GuardOptions {
   /** The value of `RALPH_RUN_ID` in the environment of what the run starts. */
   readonly runId: string;
-  /** Path of the bundled `guard-program.js`. */
   readonly programPath: string;
   /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;

@@ -4,7 +4,6 @@ import { endTree, KILLING } from './end-process.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import { createTree } from './process-tree.ts';
 
-/** The run that a guard watches. */
 export interface WatchedRun {
   readonly runId: string;
   /** The process of the driver; null if it could not be read. */
@@ -14,7 +13,6 @@ export interface WatchedRun {
   readonly input: Readable;
 }
 
-/** How the watch over a lease ended. */
 export type WatchEnd =
   | { readonly kind: 'dismissed' }
   /** The pipe closed without `bye`. */

@@ -3,7 +3,6 @@ import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
 /** The time for which a worker may go on after its last beat (a sign of life) that reached the database. */
 export interface Lease {
-  /** The length of the lease in milliseconds. */
   readonly ms: number;
   /**
    * Milliseconds since the last beat that reached the database was sent, by the wall clock or the monotonic clock,
@@ -16,7 +15,6 @@ export interface Lease {
   fresh(): Promise<void>;
 }
 
-/** The lease of one claim. */
 export interface ClaimLease extends Lease {
   /** Notes that a beat which was sent at this moment has reached the database. */
   beaten(sentAt: ClockReading): void;

@@ -37,10 +37,7 @@ export const MARKER_NAME = 'RALPH_RUN_ID';
 
 const HAS_PROC = process.platform === 'linux';
 
-/**
- * Returns one process, zombies included, or null if no process has that pid. Throws only if the
- * system cannot be read at all (out of file descriptors, no `ps`).
- */
+/** Returns one process, zombies included; null if no process has that pid. Throws only if the system cannot be read. */
 export function readProcess(pid: number): ProcessDetails | null {
   return HAS_PROC ? readFromProc(pid) : (psDetails([pid])[0] ?? null);
 }
@@ -56,10 +53,7 @@ export function listProcesses(): ProcessEntry[] {
   return HAS_PROC ? listFromProc() : psEntries().filter((entry) => !isZombie(entry));
 }
 
-/**
- * Returns how many processes and threads were created since boot; null if unknown. Call it right
- * before a process is started, for `isYoungest`.
- */
+/** Returns how many processes and threads were created since boot; null if unknown. */
 export function countBirths(): number | null {
   if (!HAS_PROC) return null;
   const [, count] = /^processes (\d+)$/m.exec(tryToReadProc('stat')) ?? [];
@@ -67,9 +61,8 @@ export function countBirths(): number | null {
 }
 
 /**
- * Whether no living process is younger than this one; sometimes wrongly false, for speed. Pids are
- * given out in ascending order, so only higher ones are read. `birthsThen` is `countBirths()` from
- * just before the start. Throws only if the system cannot be read.
+ * Whether no living process is younger than this one; sometimes wrongly false, for speed. `birthsThen` is
+ * `countBirths()` from just before the start. Throws only if the system cannot be read.
  */
 export function isYoungest(
   { pid, startedAt }: ProcessIdentity,
@@ -97,10 +90,7 @@ export function startedBefore(entry: ProcessIdentity, startedAt: string): boolea
   return Number(entry.startedAt) < Number(startedAt);
 }
 
-/**
- * Returns the pids of processes that were started with `RALPH_RUN_ID` set to `marker`. Leaves out
- * processes whose environment cannot be read, such as another user's.
- */
+/** Returns the pids that were started with `RALPH_RUN_ID` set to `marker`, as far as their environment can be read. */
 export function listMarked(pids: readonly number[], marker: string): number[] {
   const entry = `${MARKER_NAME}=${marker}`;
   if (!HAS_PROC) return psMarked(pids, entry);
@@ -141,8 +131,6 @@ function isZombie({ state }: ProcessEntry): boolean {
   return state.startsWith('Z') || state.startsWith('X');
 }
 
-// --- Linux
-
 function listFromProc(): ProcessEntry[] {
   const entries: ProcessEntry[] = [];
   for (const name of readdirSync('/proc')) {
@@ -161,7 +149,6 @@ export function showsOwnPids(): boolean {
 
 let ownPidsShown: boolean | undefined;
 
-/** Returns the pid at which numbering wraps around; 0 if unknown. */
 function largestPid(): number {
   pidMax ??= Number(tryToReadProc('sys/kernel/pid_max'));
   return pidMax;
@@ -221,8 +208,6 @@ function readProcFile(pid: number, file: 'stat' | 'cmdline' | 'environ'): string
   }
 }
 
-// --- elsewhere, by `ps`
-
 // One option per column: in a list with commas, everything after `=` would be a heading.
 const PS_COLUMNS = ['pid=', 'ppid=', 'pgid=', 'lstart=', 'stat='].flatMap((name) => ['-o', name]);
 const PS_LINE =
@@ -239,10 +224,7 @@ export function psDetails(pids: readonly number[]): ProcessDetails[] {
   return ps(asked).flatMap((line) => parsePsLine(line) ?? []);
 }
 
-/**
- * Returns the pids whose environment contains `entry`; `ps` prints the environment after the
- * command. Exported for its test.
- */
+/** Returns the pids whose environment, which `ps` prints after the command, has `entry`. Exported for its test. */
 export function psMarked(pids: readonly number[], entry: string): number[] {
   if (pids.length === 0) return [];
   return ps(['eww', '-o', 'pid=', '-o', 'command=', '-p', pids.join(',')])

@@ -21,7 +21,6 @@ import {
  * that they share with it.
  */
 
-/** The result of one sweep of a tree. */
 export interface TreeSweep {
   /** Every living process of the tree, oldest first. */
   readonly members: readonly ProcessEntry[];
@@ -33,18 +32,13 @@ export interface TreeSweep {
 export interface ProcessTree {
   /** The process group that gets SIGINT; null if no agent is known. */
   readonly agentGroup: number | null;
-  /**
-   * Whether a process is the agent's and gets SIGINT by itself, since the wrappers of a sandbox share its group. Absent
-   * without a sandbox.
-   */
+  /** Whether a process is the agent's, and not a wrapper of its sandbox; absent without a sandbox. */
   readonly isInner?: (entry: ProcessEntry) => boolean;
   /** Finds the members and remembers them, because later an orphan cannot be recognised. */
   sweep(): TreeSweep;
 }
 
-/** How the members of a tree are recognised. */
 export interface TreeSigns {
-  /** Processes known to belong to the tree. */
   readonly seeds: readonly ProcessIdentity[];
   /** The run id in the environment of all that this run's agents start; null if it is not used. */
   readonly marker: string | null;
@@ -104,7 +98,6 @@ export function createTree(signs: TreeSigns): ProcessTree {
   };
 }
 
-/** Returns the pids of this process and its ancestors. */
 function ownLine(all: readonly ProcessEntry[]): number[] {
   const parents = new Map(all.map(({ pid, ppid }) => [pid, ppid]));
   const line: number[] = [];

@@ -184,7 +184,6 @@ export function reportOfNoStart(end: AttemptEnd): AgentProcessReport {
   return { end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '', leftovers: [] };
 }
 
-/** What has happened to the process so far. */
 interface Life {
   cause: CutCause | null;
   ending: ProcessEnding | null;
@@ -237,10 +236,7 @@ export interface AgentSigns {
   hopeless(cause: CutCause): boolean;
 }
 
-/**
- * Calls `onChunk` with the bytes of a pipe. Nothing is read during a call, so a slow call slows the child down.
- * Resolves when the pipe has ended or was destroyed; never rejects.
- */
+/** Passes on the bytes of a pipe, and resolves at its end. A slow `onChunk` slows the child down. Never rejects. */
 function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
   // An error counts as the end of the pipe; the child's exit code says more.
   pipe.on('error', () => {});

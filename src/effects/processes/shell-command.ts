@@ -22,10 +22,7 @@ export interface ShellOptions {
 const HEAD_BYTES = 4 * 1024;
 const TAIL_BYTES = 16 * 1024;
 
-/**
- * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time
- * limit. Keeps only the beginning and the end of its output. Never rejects: the result contains any error.
- */
+/** Runs one of the user's commands in a shell. Keeps only the beginning and the end of its output. Never rejects. */
 export async function runShellCommand(
   command: string,
   input: string,

@@ -12,7 +12,6 @@ import { createTree, type ProcessTree, type TreeSigns, type TreeSweep } from './
 /** Calls back once after a delay; the function it returns cancels it. */
 export type Schedule = (callback: () => void, delayMs: number) => () => void;
 
-/** A process that an agent left running. */
 export interface LeftoverProcess extends ProcessIdentity, Leftover {}
 
 /** A process tree that is swept regularly. */
@@ -29,7 +28,6 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   readonly marker: string;
   /** `births()` from just before the agent's start. If null, every look is a full sweep. */
   readonly birthsBefore?: number | null;
-  /** Counts the processes started so far; by default `countBirths`. */
   readonly births?: () => number | null;
   /** Longest time between two looks for new processes; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
@@ -41,10 +39,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
 const POLL_MS = process.platform === 'linux' ? 500 : 2000;
 const FIRST_LOOK_MS = 50;
 
-/**
- * Records an agent's descendants while it runs: later, an orphan's parent is no longer known. The
- * agent must lead its own process group. Call `stop()` when it has ended.
- */
+/** Records the descendants of an agent, which has to lead its process group. Call `stop()` when the agent has ended. */
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
   const { neverPids = [], exempt = () => [] } = options;
@@ -127,7 +122,6 @@ function commandOf(pid: number): string {
   return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
 }
 
-/** Starts a timer that does not keep ralph alive. */
 function scheduleLoosely(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs).unref();
   return () => clearTimeout(timer);

@@ -35,10 +35,7 @@ export function startClock(): RunClock & { close(): void } {
 /** Only a timer that fires late shows a suspension, which is counted too short by at most one step. */
 const STEP_MS = 1_000;
 
-/**
- * Starts to count how long this process is suspended, by Ctrl-Z or with its whole container. Does not keep the process
- * alive.
- */
+/** Counts how long this process is suspended, by Ctrl-Z or with its container. Does not keep the process alive. */
 export function countHoldUps() {
   let totalMs = 0;
   let dueMs = monotonicMs() + STEP_MS;

@@ -9,11 +9,9 @@ export interface WorkLimits {
   readonly taskMs: number;
 }
 
-/** Measures the time in which the agent could work. */
 export interface WorkClock {
   /** Restarts the idle limit; call it at each sign of life. */
   alive(): void;
-  /** Pauses the clock, for at most `maxMs`. */
   pause(maxMs: number): void;
   resume(): void;
   /** Returns how many milliseconds the clock has been paused so far. */
