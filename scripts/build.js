@@ -49,7 +49,6 @@ const scripts = {
   'src/compose/sandbox/plan-sandbox.ts': 'plan-sandbox',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
-  'src/cli/commands/installation/complete-ids.ts': 'complete-ids',
   'src/cli/short-help.ts': 'short-help',
   'src/fleet/cli/resume.ts': 'resume-fleet',
   'src/cli/commands/rescue.ts': 'rescue',

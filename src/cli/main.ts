@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { startedBy } from '../printed-command.ts';
-import { IDS_COMMAND } from './completion/names.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
 import { ownProgram } from './terminal/own-program.ts';
 
@@ -14,11 +13,6 @@ declare const __RALPH_VERSION__: string;
 export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
-    // Shell completion runs this command whenever Tab is pressed, so nothing else is loaded or parsed.
-    if (argv[0] === IDS_COMMAND) {
-      const { completeIds } = await import('./commands/installation/complete-ids.ts');
-      return printAtOnce(completeIds(argv.slice(1)));
-    }
     // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
     watchForBugs();

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { declareFleetCommands } from '../fleet/cli/commands/declare.ts';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import { declareGitCommands } from './commands/git/declare.ts';
-import { SHELLS, type Shell } from './completion/names.ts';
+import { SHELLS, SUGGEST_COMMAND } from './completion/scripts.ts';
 import { actions } from './flags/actions.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
@@ -128,13 +128,10 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .command('completion')
     .description('print the shell completion for bash, zsh or fish')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .action(async (shell: Shell) => {
-      const { completion } = await import('./commands/installation/completion.ts');
-      exitCode = completion(shell, program);
-    });
+    .action(does(async () => (await import('./completion/scripts.ts')).completion));
   // The next commands read their own arguments, so that all mistakes are reported together, and normally do not load
   // this file. They are declared here only for their help, and their flags only if the command line names them.
-  const isNamed = (name: string): boolean => argv.includes(name) || argv.includes('completion');
+  const isNamed = (name: string): boolean => argv.includes(name);
   const run = program
     .command('run')
     .description('run one task to its end')
@@ -163,6 +160,9 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   if (isNamed('watch')) declareVaultFlags(watch, 'watch');
   declareFleetCommands(program, does, isNamed);
   arrangeHelp(program);
+  if (argv[0] === SUGGEST_COMMAND) {
+    return (await import('./commands/installation/suggest.ts')).suggest(program, argv.slice(1));
+  }
   refuseUnknownHelp(program, argv);
   try {
     await program.parseAsync([...argv], { from: 'user' });

@@ -13,7 +13,7 @@ export function commands(/** @type {Bench} */ { scene, runs }) {
     status: scene.ralph(['status']),
     completion: scene.ralph(['completion', 'bash']),
     help: scene.ralph(['--help']),
-    tab: scene.ralph(['__complete-ids', 'ralph', 'status', '']),
+    tab: scene.ralph(['__complete', 'ralph', 'status', '']),
   });
   const over = (/** @type {Exclude<keyof typeof rounds[0], 'node'>} */ name) => ({
     values: rounds.map((round) => round[name] - round.node),

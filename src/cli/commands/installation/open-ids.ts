@@ -4,20 +4,17 @@ import { openTaskIds } from '../../../effects/state/task-folder.ts';
 import { foldersOf } from '../../tasks/named-folders.ts';
 
 /**
- * `ralph __complete-ids WORDS`: returns the ids of open tasks (not in the history), one per line. WORDS are an
- * unfinished command line, whose `--vault` and `--state-dir` say where to look. Never fails, since nobody would see the
- * error.
+ * Returns the ids of open tasks (not in the history). `words` are an unfinished command line, whose `--vault` and
+ * `--state-dir` say where to look.
  */
-export function completeIds(words: readonly string[]): string {
+export function openIds(words: readonly string[]): readonly string[] {
   const vault = flagIn(words, '--vault');
   const stateDir = flagIn(words, '--state-dir');
   const { stateDir: folder } = foldersOf({
     ...(vault === undefined ? {} : { vault }),
     ...(stateDir === undefined ? {} : { stateDir }),
   });
-  return openTaskIds(folder)
-    .map((id) => `${id}\n`)
-    .join('');
+  return openTaskIds(folder);
 }
 
 /** Returns the last value of a flag: `--vault DIR`, `--vault=DIR` or, as bash splits it, `--vault = DIR`. */
