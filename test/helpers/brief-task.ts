@@ -25,7 +25,8 @@ export function foundRun(
     isOwn: true,
   };
   const here = { at: REPORTED_AT, host: 'h', bootId: 'b', pidNamespace: '', isAlive: () => false };
-  return { task, shown: showTask(task, places, here), lines: {} };
+  const completion = () => 'the agent states TASK_COMPLETE';
+  return { task, shown: showTask(task, places, here), completion, lines: {} };
 }
 
 /** An iteration of one minute and ten cents that began so many minutes after the start. */

@@ -86,9 +86,9 @@ test('the report as JSON and as a page has the same', () => {
     ],
   });
   const page = renderPage(BRIEFING);
-  expect(page).toContain('<dt>Sandbox</dt><dd>off</dd>');
+  expect(page).toContain('<dt>sandbox</dt><dd>off</dd>');
   expect(page).toContain(
-    '<dt>The sandbox refused</dt><dd>evil.example.com:443 (3 times): --allow-net evil.example.com:443 would allow it</dd>',
+    '<dt>refused</dt><dd>evil.example.com:443 (3 times): --allow-net evil.example.com:443 would allow it</dd>',
   );
   expect(page).toContain('<dd>/home/user/app/.mcp.json</dd>');
 });

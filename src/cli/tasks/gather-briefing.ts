@@ -22,7 +22,7 @@ import { jsonText, say, standardOutlet } from '../terminal/outlet.ts';
 import { terminalOf } from '../terminal/terminal-look.ts';
 import { dayOfAll } from './day-view.ts';
 import { type StoreOptions, startFolder, type TaskFolders } from './named-folders.ts';
-import { shownOf } from './task-view.ts';
+import { completionOf, shownOf } from './task-view.ts';
 
 export interface ReportOptions extends StoreOptions {
   /** A duration; default `7d`. */
@@ -108,6 +108,7 @@ export async function gatherBriefing(
     runs.push({
       shown: { ...clean(shown), stateFile, logDir },
       task: clean(task),
+      completion: () => clean(completionOf(entry)),
       // The tasks are read one after another, because there may be hundreds.
       lines: task !== null && shown.isOwn && view === null ? await linesOf(task, logDir) : {},
     });

@@ -74,14 +74,12 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const entry = findTaskEntry(stateDir, taskId, sealAt(place));
   if (entry === null) throw unknownTask(taskId, stateDir);
   const { state } = requireState(entry);
-  const stored = readStoredRun(entry.folder);
-  const settings = stored?.settings;
-  const policy = storedPolicy(state, stored ?? resolveSettings([]));
+  const settings = readStoredRun(entry.folder)?.settings;
   const { work_tree: workTree } = state.git;
   return {
     shown: shownOf(entry, thisPlace(at)),
     task: withoutControlsIn(upToDate(state, entry)),
-    completion: withoutControls(doneWhen(policy)),
+    completion: completionOf(entry),
     maxCostUsd: settings?.maxCost ?? null,
     day: dayOf(settings?.maxCostPerDay ?? null, stateDir, at),
     at,
@@ -89,6 +87,13 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
     lines: {},
     isTreeGone: workTree !== null && !existsSync(workTree.path),
   };
+}
+
+/** Returns the completion rule of a task in words; empty if its state file cannot be read. */
+export function completionOf({ found, folder }: TaskEntry): string {
+  if (found.kind !== 'task') return '';
+  const stored = readStoredRun(folder) ?? resolveSettings([]);
+  return withoutControls(doneWhen(storedPolicy(found.state, stored)));
 }
 
 /** Returns a task as it is shown, even if its state file cannot be read. */

@@ -47,6 +47,8 @@ export interface FoundRun {
   readonly shown: ShownTask;
   /** Null if the file could not be read. */
   readonly task: TaskState | null;
+  /** Returns the completion rule in words. It reads the task's settings, which few readers of hundreds of tasks need. */
+  readonly completion: () => string;
   readonly lines: LinesByIteration;
 }
 

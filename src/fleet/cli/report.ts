@@ -23,7 +23,7 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
   const span = periodOf(options, await queue.readClock());
   const tasks = await queue.tasks({ endedSince: span.since });
   const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
-  const briefing = await withTaskCopies(async (copies) => {
+  await withTaskCopies(async (copies) => {
     // The checkpoints are read one by one, since there may be hundreds.
     for (const task of tasks) {
       const { spec, fence } = task;
@@ -46,9 +46,9 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
       asInFleet(task, byId.get(task.taskId), span.until);
     const place = { vault: queue.name, stateDir: queue.name, fleetWords: words };
     const notes = tasks.flatMap((task) => notesOf(task, words));
-    return gatherBriefing(copies, span, { shown, notes, place });
+    const briefing = await gatherBriefing(copies, span, { shown, notes, place });
+    await printBriefing(briefing, options, `${queue.name}\n\n`);
   });
-  await printBriefing(briefing, options, `${queue.name}\n\n`);
   return 0;
 }
 

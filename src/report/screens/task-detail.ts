@@ -38,7 +38,7 @@ const GAP = '  ';
 
 /** Shows a task in detail: what was asked, its progress, what is left, and its iterations. */
 export function taskDetail(detail: TaskDetail, options: TableOptions): string {
-  const lines = fieldLines(fieldsOf(detail, options), options);
+  const lines = fieldLines(taskFields(detail, options.paint), options);
   return [...lines, '', ...iterationLines(detail, options.width)]
     .map((line) => `${line}\n`)
     .join('');
@@ -52,7 +52,11 @@ export function fieldLines(fields: readonly Field[], options: TableOptions): rea
   return fields.flatMap(([name, text]) => field(name, text, options));
 }
 
-function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[] {
+/** Returns what there is to say about a task besides its iterations. */
+export function taskFields(
+  detail: TaskDetail,
+  paint: TableOptions['paint'] = null,
+): readonly Field[] {
   const { shown, task, place } = detail;
   const { progress } = task;
   const { proof } = task.evidence ?? {};

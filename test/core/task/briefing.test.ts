@@ -134,6 +134,7 @@ describe('what needs a person', () => {
     const { shown } = foundRun('t');
     const broken = {
       task: null,
+      completion: () => '',
       lines: {},
       shown: { ...shown, state: 'corrupt' as const, status: null },
     };

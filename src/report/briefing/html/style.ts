@@ -93,7 +93,7 @@ svg rect:hover { opacity: 0.7; }
 .task[open] > summary .why { -webkit-line-clamp: none; }
 .task .body { border-top: 1px solid var(--line); padding: 0.25rem 1.25rem 1.25rem; scroll-margin-top: 4rem; }
 .facts { display: grid; grid-template-columns: 7rem 1fr; gap: 0.3rem 1rem; margin: 0.9rem 0 0; font-size: 0.9rem; }
-.facts dt { color: var(--dim); } .facts dd { margin: 0; }
+.facts dt { color: var(--dim); } .facts dt::first-letter { text-transform: uppercase; } .facts dd { margin: 0; }
 .story { margin: 0; padding: 0; list-style: none; font-size: 0.88rem; max-height: 20rem; overflow: auto; }
 .story li { display: grid; grid-template-columns: 8.5rem 1fr; gap: 1rem; padding: 0.2rem 0; }
 .story time { color: var(--dim); }

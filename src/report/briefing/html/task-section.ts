@@ -4,16 +4,13 @@ import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration, Happening } from '../../../core/task/briefing-sources.ts';
 import type { LinesByIteration } from '../../../core/task/line-changes.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
-import { agentsText, costText, judgeText, untoldText } from '../../agent-words.ts';
+import { costText } from '../../agent-words.ts';
 import { endingLine, isEnding } from '../../ending-lines.ts';
 import { eventLine } from '../../event-line.ts';
-import { formatDuration, formatLines, toldCost } from '../../format.ts';
-import { lookBackOf, ownBranchOf } from '../../look-back.ts';
-import { plantedFiles, refusedLines, sandboxText } from '../../sandbox-words.ts';
+import { formatDuration, formatLines } from '../../format.ts';
+import { type Field, taskFields } from '../../screens/task-detail.ts';
 import {
   commandOf,
-  findingsOf,
-  gitFacts,
   minute,
   remedyOf,
   stateReason,
@@ -40,54 +37,38 @@ function asked({ task }: BriefTask): Markup {
 }
 
 function facts(each: BriefTask, briefing: Briefing): Markup {
-  const { shown, task, note } = each;
-  const command = commandOf(each, briefing);
-  const remedy = remedyOf(each);
-  const back = gitFacts(each, briefing, lookBackOf);
-  const branch = gitFacts(each, briefing, ownBranchOf);
-  const rows: readonly (readonly [string, string | Markup | null])[] = [
-    ['Type', task === null || task.task_type === 'default' ? null : task.task_type],
-    ['Done when', task?.completion_promise ?? null],
-    ['Started', shown.startedAt === null ? null : minute(shown.startedAt)],
-    ['Ended', shown.finishedAt === null ? null : minute(shown.finishedAt)],
-    [
-      'Total use',
-      task === null
-        ? null
-        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${toldCost(task.usage.cost_usd)}${untoldText(task)}`,
-    ],
-    ['Agents', task === null ? null : agentsText(task)],
-    ['Judge', task?.judge === undefined ? null : judgeText(task.judge)],
-    ['Sandbox', task === null ? null : sandboxText(task)],
-    ...(task === null ? [] : refusedLines(task)).map(
-      (line) => ['The sandbox refused', line] as const,
-    ),
-    ...(task === null ? [] : plantedFiles(task)).map((file) => ['New file to read', file] as const),
-    ['Progress', progressOf(each)],
-    ...findingsOf(each).map((finding) => ['Finding', finding] as const),
-    ['What to do', remedy],
-    ['Continue with', command === null ? null : codeOf(command)],
-    ['Look', back === null ? null : codeOf(back.diff)],
-    ['Undo', back === null ? null : codeOf(back.undo)],
-    ['Branch', branch === null ? null : html`<code>${branch.branch}</code>`],
-    ['Land', branch === null ? null : codeOf(branch.land)],
-    ['Note', note === null ? null : html`<code>${note.file}</code>`],
-    ['State', html`<code>${shown.stateFile}</code>`],
-    ['Logs', html`<code>${shown.logDir}</code>`],
+  const { shown, task, note, lines } = each;
+  const { vault, stateDir, keyFlag, fleetWords, until } = briefing;
+  const place = { taskId: shown.taskId, vault, stateDir, keyFlag };
+  const known = { shown, place, lines, at: until, maxCostUsd: null, day: null };
+  const isElsewhere = fleetWords === undefined ? {} : { isElsewhere: true as const };
+  const fields: readonly Field[] = [
+    ...(task === null
+      ? [['state file', shown.stateFile] as const]
+      : taskFields({
+          ...{ ...known, ...isElsewhere, task, isTreeGone: false },
+          completion: each.completion(),
+        })),
+    ['what to do', remedyOf(each)],
+    ['next', commandOf(each, briefing)],
+    ['note', note?.file ?? null],
   ];
-  return html`<dl class="facts num">${rows.map(([name, value]) => (value === null ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
+  const left = fields.filter(
+    // A state that this user did not write proves nothing.
+    ([name]) => !SAID_ABOVE.has(name) && (shown.isOwn || !OF_PROOF.has(name)),
+  );
+  return html`<dl class="facts num">${left.map(([name, text]) => (text ? html`<dt>${name}</dt><dd>${factOf(name, text)}</dd>` : ''))}</dl>`;
 }
 
-/** Formats a command that works from any folder, since the page may be read elsewhere. */
-function codeOf(command: string): Markup {
-  return html`<code>${fromItsFolder(command)}</code>`;
-}
+const SAID_ABOVE = new Set(['task', 'state', 'asked']);
+const OF_PROOF = new Set(['evidence', 'proof', 'finding']);
+const COMMANDS = new Set(['look', 'undo', 'land', 'next']);
+const PATHS = new Set(['state file', 'logs', 'note', 'work tree']);
 
-function progressOf({ task }: BriefTask): string | null {
-  const progress = task?.progress ?? null;
-  if (progress === null) return null;
-  const { steps_completed: done, steps_total: total, current_step: step } = progress;
-  return `${done} of ${total}${step === '' ? '' : `: ${step}`}`;
+function factOf(name: string, text: string): Markup | string {
+  if (PATHS.has(name)) return html`<code>${text}</code>`;
+  // The page may be read elsewhere, so its commands work from any folder.
+  return COMMANDS.has(name) ? html`<code>${fromItsFolder(text)}</code>` : text;
 }
 
 function story({ shown: { asked }, happenings }: BriefTask): Markup {

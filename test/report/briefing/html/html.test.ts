@@ -174,6 +174,20 @@ describe('the page', () => {
     ]);
   });
 
+  test('says what completes a task, and proves nothing by the state of another user', () => {
+    const evidence = {
+      kind: 'promise',
+      detail: 'DONE',
+      proof: { proven: true, text: 'npm test (2 tests)', findings: [] },
+    } as const;
+    const run = foundRun('t', { ...ended, status: 'completed', evidence });
+    const own = page({ runs: [run] });
+    expect(own).toContain('<dt>done when</dt><dd>the agent states TASK_COMPLETE</dd>');
+    expect(own).toContain('<dt>proof</dt><dd>proven: npm test (2 tests)</dd>');
+    const foreign = page({ runs: [{ ...run, shown: { ...run.shown, isOwn: false } }] });
+    expect(foreign).not.toContain('proven: npm test');
+  });
+
   test('links only to targets that exist', () => {
     const tags = tagsOf(page(hostile));
     const ids = tags.flatMap(({ attributes }) => attributes.get('id') ?? []);
