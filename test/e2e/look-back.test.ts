@@ -41,7 +41,6 @@ describe('what a person sees of the changes of a task', () => {
     const { scene } = await worked();
     const { stdout } = await scene.ralph(['report']);
     expect(stdout).toMatch(/^\| t \| completed \|.*\| \+3 -0 \|/m);
-    expect(stdout).toContain(`\`cd ${scene.folder} && ralph undo ID\``);
     const json = JSON.parse((await scene.ralph(['report', '--json'])).stdout);
     expect(json.tasks[0].iterations).toMatchObject([
       { files_changed: 1, lines: { added: 1, removed: 0 } },

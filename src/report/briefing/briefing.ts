@@ -1,6 +1,6 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { fromItsFolder, taskCommand } from '../../printed-command.ts';
+import { fromItsFolder } from '../../printed-command.ts';
 import { agentsText, judgeText } from '../agent-words.ts';
 import { dayText } from '../day-text.ts';
 import { formatDuration, formatLines, plural, toldCost } from '../format.ts';
@@ -32,7 +32,6 @@ export function renderBriefing(facts: Briefing): string {
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
     ...sandboxSections(sandboxLines(briefing, refusedLines), sandboxLines(briefing, plantedFiles)),
-    ...gitHelp(briefing),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -99,26 +98,6 @@ function used({ iterations, workMs, costUsd }: BriefTask): string {
 /** Formats a command that works from any folder, since a briefing may be read elsewhere. */
 function elsewhere(command: string): string {
   return codeSpan(fromItsFolder(command));
-}
-
-/** Returns commands, with `ID` in place of the task, to see, take back or land the changes of tasks that need no person. */
-function gitHelp(briefing: Briefing): readonly string[] {
-  const isNeed = new Set(briefing.needs.flatMap((need) => (need.kind === 'task' ? need.task : [])));
-  const others = briefing.tasks.filter((task) => !isNeed.has(task));
-  const has = (of: typeof lookBackOf | typeof ownBranchOf): boolean =>
-    others.some((task) => gitFacts<unknown>(task, briefing, of) !== null);
-  const place = { ...briefing, taskId: 'ID' };
-  return [
-    ...(has(lookBackOf)
-      ? [
-          `To look at what a task has changed: ${elsewhere(taskCommand('diff', place))}`,
-          `To take back its last iteration: ${elsewhere(taskCommand('undo', place))}`,
-        ]
-      : []),
-    ...(has(ownBranchOf)
-      ? [`To land a task's own branch: ${elsewhere(taskCommand('land', place))}`]
-      : []),
-  ];
 }
 
 /** Returns the lines of `of` about the sandbox for all tasks, each with its task's id. */
