@@ -89,34 +89,14 @@ function filled(says: string, why: string): string {
 
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
-  readonly label:
-    | 'proven'
-    | 'not proven'
-    | 'finding'
-    | 'changed'
-    | 'missing'
-    | 'commits'
-    | 'left'
-    | 'index'
-    | 'used'
-    | 'look'
-    | 'undo'
-    | 'branch'
-    | 'land'
-    | 'refused'
-    | 'what to do'
-    | 'allow'
-    | 'refuse'
-    | 'note'
-    | 'logs'
-    | 'next';
+  readonly label: string;
   readonly text: string;
 }
 
 export function endingFacts(event: EndingEvent, telling: MessageContext): readonly EndingFact[] {
   const { task = null } = telling;
   const facts: EndingFact[] = [];
-  const add = (label: EndingFact['label'], text: string | null): void => {
+  const add = (label: string, text: string | null): void => {
     if (text !== null) facts.push({ label, text });
   };
   const { proof } = event.evidence ?? {};
@@ -178,12 +158,10 @@ function planText({ sections = [], ...plan }: PlanStand): string | null {
 /** Returns what is left uncommitted. It is shown even after success: a script may push incomplete commits. */
 export function leftAtEnd({ uncommitted, index_behind }: EndingEvent): readonly EndingFact[] {
   return [
-    ...(uncommitted === undefined
-      ? []
-      : [{ label: 'left' as const, text: uncommittedText(uncommitted) }]),
+    ...(uncommitted === undefined ? [] : [{ label: 'left', text: uncommittedText(uncommitted) }]),
     ...(index_behind === undefined
       ? []
-      : [{ label: 'index' as const, text: indexBehindText(index_behind) }]),
+      : [{ label: 'index', text: indexBehindText(index_behind) }]),
   ];
 }
 
