@@ -4,12 +4,14 @@ import { withIds } from './item-ids.ts';
 import {
   isMistake,
   type JsonLeaf,
+  type JsonMistake,
   type JsonNode,
   lineAndColumn,
   memberOf,
   type PlacedObject,
   plainValue,
   readJson,
+  readJsonSeries,
 } from './json-tree.ts';
 import type { DoneMark, Edit, ListItem, ReadList } from './list-item.ts';
 
@@ -42,42 +44,27 @@ export function readJsonList(
   needsMark = true,
 ): ReadList {
   const tree = readJson(text);
-  if (isMistake(tree)) {
-    const { line, column } = lineAndColumn(text, tree.at);
-    return wrong(
-      `${file} expects JSON; line ${line}, column ${column} has ${shownAt(text, tree.at)} where ${tree.expected} is expected.`,
-    );
-  }
+  if (isMistake(tree)) return mistaken(file, 'JSON', text, tree);
   const found = listIn(file, tree, tags);
   return 'problem' in found
     ? wrong(found.problem)
     : itemsOf(file, text, found.nodes, found.place, needsMark);
 }
 
-/** Reads a list in JSON lines: one object per line, each with a title. */
+/** Reads a list in JSON lines: one object after the other, each with a title. */
 export function readJsonLines(file: string, text: string): ReadList {
-  const nodes: JsonNode[] = [];
-  let line = 0;
-  for (let from = 0; from < text.length; ) {
-    line += 1;
-    const end = text.indexOf('\n', from) === -1 ? text.length : text.indexOf('\n', from);
-    if (
-      text
-        .slice(from, end)
-        .replace(/^\uFEFF/, '')
-        .trim() !== ''
-    ) {
-      const node = readJson(text, from, end);
-      if (isMistake(node)) {
-        return wrong(
-          `${file} expects one JSON object a line; line ${line}, column ${node.at - from + 1} has ${shownAt(text, node.at)} where ${node.expected} is expected.`,
-        );
-      }
-      nodes.push(node);
-    }
-    from = end + 1;
-  }
-  return itemsOf(file, text, nodes, 'line');
+  const nodes = readJsonSeries(text);
+  return isMistake(nodes)
+    ? mistaken(file, 'one JSON object a line', text, nodes)
+    : itemsOf(file, text, nodes, 'line');
+}
+
+function mistaken(file: string, wanted: string, text: string, mistake: JsonMistake): ReadList {
+  const { at, expected } = mistake;
+  const { line, column } = lineAndColumn(text, at);
+  return wrong(
+    `${file} expects ${wanted}; line ${line}, column ${column} has ${shownAt(text, at)} where ${expected} is expected.`,
+  );
 }
 
 function wrong(problem: string): ReadList {
@@ -160,7 +147,6 @@ function itemsOf(
   return { list: { text, items } };
 }
 
-/** The fields of an object by their names. */
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(object: PlacedObject): Fields {
@@ -212,7 +198,6 @@ interface DoneField {
   readonly node: JsonLeaf;
 }
 
-/** Returns the fields of an object that say whether it is done. */
 function doneFields(object: PlacedObject): readonly DoneField[] {
   const leaf = (key: string, type: 'boolean' | 'string'): readonly DoneField[] => {
     const node = memberOf(object, key)?.value;

@@ -48,19 +48,18 @@ const WORD = /true|false|null/y;
  * Reads a JSON text with the place of each value, so that one value can be changed while every other byte stays. It
  * also gives the place of a mistake, which `JSON.parse` often does not. A byte-order mark may come first.
  */
-export function readJson(text: string, start = 0, end = text.length): JsonNode | JsonMistake {
-  const part = end === text.length ? text : text.slice(0, end);
+export function readJson(text: string): JsonNode | JsonMistake {
   return unlessMistaken(() => {
-    const reader = jsonReader(part, part.charCodeAt(start) === 0xfeff ? start + 1 : start);
+    const reader = jsonReader(text);
     const whole = reader.next();
     return reader.isAtEnd() ? whole : reader.fail('the end');
   });
 }
 
-/** Reads JSON texts that follow each other with or without space between them. */
+/** Reads JSON texts that follow each other with or without space between them, as `readJson` reads one. */
 export function readJsonSeries(text: string): readonly JsonNode[] | JsonMistake {
   return unlessMistaken(() => {
-    const reader = jsonReader(text, 0);
+    const reader = jsonReader(text);
     const nodes: JsonNode[] = [];
     while (!reader.isAtEnd()) nodes.push(reader.next());
     return nodes;
@@ -85,8 +84,8 @@ class Mistake implements JsonMistake {
   }
 }
 
-function jsonReader(text: string, start: number) {
-  let at = start;
+function jsonReader(text: string) {
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
   const match = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
     const [found] = pattern.exec(text) ?? [];
