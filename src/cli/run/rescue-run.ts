@@ -36,7 +36,6 @@ import { announcements, planWarnings } from './run-notices.ts';
 export interface VaultRun {
   readonly ports: VaultPorts & { readonly close: () => void };
   readonly settings: VaultSettings;
-  /** Prints a sentence on standard error. */
   readonly say: (sentence: string) => void;
 }
 
@@ -94,7 +93,6 @@ interface Base {
   readonly said: Set<string>;
 }
 
-/** Turns the request to run a task into a planned run. Rejects if the file cannot be run. */
 async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<PlannedTask> {
   const { policy } = first;
   const view = viewOf(request.taskId, first);
@@ -106,7 +104,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     sayNewPowers(powers, base);
     // If the task ended without an announcement, this run only announces that. The next pass decides about the file.
     const resume = { ...run.resume, announcesOnly: isUntold };
-    return { ...run, resume, view, announcements: [] };
+    return { ...run, resume, view };
   }
   const { file } = request;
   const where = `${file.folder}/${file.name}`;
@@ -211,7 +209,6 @@ function emptyOf({ kind }: FlagRow['type']): [] | false | null {
   return kind === 'switch' ? false : null;
 }
 
-/** Returns the flags for a resumed task: those that say how it is shown, and `--no-wait`. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);

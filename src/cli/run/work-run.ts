@@ -17,7 +17,7 @@ import { undoItem } from '../../compose/lists/undo-item.ts';
 import { workThrough } from '../../compose/lists/work-through.ts';
 import { type PlannedTask, sharedRuns } from '../../compose/rescue/shared-runs.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
-import { isUsedUp, MOST_RETURNS } from '../../core/list/item-end.ts';
+import { MOST_RETURNS } from '../../core/list/item-end.ts';
 import { taskIdOf } from '../../core/list/item-ids.ts';
 import { itemStands } from '../../core/list/item-order.ts';
 import { itemPrompt } from '../../core/list/item-prompt.ts';
@@ -75,7 +75,8 @@ export async function runList(open: OpenList): Promise<number> {
     tell(notice);
   }
   const hold = await holdList(plan, name, shown);
-  const runs = sharedRuns(plan.stateDir, tell);
+  const { maxCostPerDay } = plan.policy;
+  const runs = sharedRuns(plan.stateDir, tell, { maxCostPerDay, endedByBugs });
   try {
     // A process that was killed while it ticked an item may have left a half-written file.
     if (file !== null) removeHalfWritten(path.dirname(file), path.basename(file));
@@ -102,7 +103,6 @@ export async function runList(open: OpenList): Promise<number> {
   }
 }
 
-/** Finds the branch to which the work of items is brought if each item has its own work tree. */
 function targetOf({ plan, name }: OpenList, { target: known }: ListState): Promise<LandingTarget> {
   const protect = plan.settings.protectBranch;
   const env = plan.gitEnv;
@@ -127,13 +127,12 @@ interface ListRun {
 
 function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): ListPorts {
   const { plan, file, shown, name, named, sections, only, collected, printed, places } = open;
-  const bounds = { maxCostPerDay: plan.policy.maxCostPerDay, endedByBugs };
   const view = (taskId: string, task: RunPlan) =>
     allOf([viewOf(taskId, task), ...(collected.settings.json ? [jsonView(process.stdout)] : [])]);
   const ended = async (task: PlannedTask): Promise<ItemRun | number> => {
     // No agent may touch the list: neither its file nor the state that ralph keeps of it.
     const list = file ?? knownAt(plan, name);
-    const ran = await runs.run({ ...task, plan: planOfItem(task.plan, list) }, bounds);
+    const ran = await runs.run({ ...task, plan: planOfItem(task.plan, list) });
     if (ran.kind === 'no-room') return endingRow('budget_spent', 'day_budget').exitCode;
     const { status, exit_reason: exitReason, evidence } = ran.end.fields;
     return { status, exitReason, evidence };
@@ -145,17 +144,13 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
     const planned = await planAskedResume(taskId, plan, asked);
     if (planned === null) return null;
     const how = { ...planned.resume, announcesOnly: planned.isUntold };
-    const task = {
-      plan: planned.plan,
-      resume: how,
-      view: view(taskId, planned.plan),
-      announcements: [],
-      said,
-    };
-    return ended(task);
+    const { plan: task } = planned;
+    return ended({ plan: task, resume: how, view: view(taskId, task), said });
   };
   return {
     ...{ stateDir: plan.stateDir, file, shown, sections, only, places, stops: runs.stops },
+    maxCostUsd: plan.policy.maxCostUsd,
+    find,
     source:
       printed === null
         ? fileSource({ file: file ?? '', shown, sections })
@@ -169,23 +164,6 @@ function portsOf(open: OpenList, { runs, said, print, tell, base }: ListRun): Li
         : commitOfTask(found.state, { ...plan, cwd: startFolderOf(plan) });
     },
     save: (state) => saveListState(plan, state),
-    find(taskId) {
-      const found = find(taskId);
-      if (found === null) return null;
-      const { state, standing, paths, isOwn, isInHistory } = found;
-      const isHalfEnded = standing === 'completed' && !isInHistory;
-      return {
-        ...{
-          isOwn,
-          startedAt: state.started_at,
-          standing,
-          isHalfEnded,
-          exitReason: state.exit_reason,
-        },
-        ...{ evidence: state.evidence, folder: paths.folder },
-        isUsedUp: isUsedUp(state, plan.policy.maxCostUsd),
-      };
-    },
     async start(started) {
       const planned = await planItem(open, started, base);
       const news = announcements(planned).filter((sentence) => !said.has(sentence));

@@ -17,17 +17,14 @@ export interface BookPorts {
   /** Absolute path of the list's file; null if the list is not a file. */
   readonly file: string | null;
   readonly source: ListSource;
-  /** The name of the list that people are shown. */
   readonly shown: string;
   readonly sections: readonly string[];
   readonly taskIdOf: (item: string) => string;
   readonly save: (state: ListState) => Promise<void>;
-  /** Returns a task with the folder of its logs; null if there is no such task. */
-  readonly find: (taskId: string) => { readonly folder: string } | null;
+  readonly find: (taskId: string) => { readonly paths: { readonly folder: string } } | null;
   readonly report: (change: ChangedList) => void;
 }
 
-/** The item that is to be started, with its record for the state of the list. */
 interface Chosen {
   readonly item: ListItem;
   readonly record: ItemRecord;
@@ -39,9 +36,8 @@ export interface ListBook {
   /** Returns the list without the changes of agents that are still at work. Throws a `UsageError`. */
   list(): TaskList;
   record(change: Change): Promise<void>;
-  /** Records that an item begins. Its agent may do anything to the file, so the list before that (`text`) is kept. */
-  enter(id: string, text: string): Promise<void>;
-  enterNext(
+  /** Records the item that begins. Its agent may do anything to the file, so the list before that is kept. */
+  enter(
     choose: (
       list: TaskList,
       known: { readonly state: ListState; readonly atWork: ReadonlySet<string> },
@@ -86,7 +82,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
     // If the file already has exactly this text, ralph itself wrote it before it was killed.
     const isOwn = 'text' in found && isDone && found.text === text;
     if (!isOwn && (what === 'put-back' || what === 'marks-put-back')) {
-      const folder = item && (ports.find(ports.taskIdOf(item.id))?.folder ?? null);
+      const folder = item && (ports.find(ports.taskIdOf(item.id))?.paths.folder ?? null);
       const isKept = what === 'put-back' && 'text' in found && folder !== null;
       const keptAt = isKept ? keepChanged(folder, file, found.text) : null;
       const items = [...new Set([...(item === null ? [] : [item.id]), ...atWork])];
@@ -100,12 +96,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
     state: () => state,
     list,
     record: (change) => inTurn(() => save(change(state))),
-    enter: (id, text) =>
-      inTurn(async () => {
-        atWork.add(id);
-        if (state.before === null && ports.file !== null) await save({ ...state, before: text });
-      }),
-    enterNext: (choose) =>
+    enter: (choose) =>
       inTurn(async () => {
         const now = list();
         const chosen = choose(now, { state, atWork });

@@ -3,26 +3,23 @@ import type { ListEvent, UndoneItem } from '../../core/list/list-event.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import type { ListState } from '../../core/list/list-state.ts';
 import type { EndedStatus } from '../../core/task/endings.ts';
-import type { Evidence } from '../../core/task/task-state.ts';
+import type { Evidence, TaskState } from '../../core/task/task-state.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import type { ItemLanding } from './land-item.ts';
 import type { BookPorts } from './list-book.ts';
 import type { ItemCalls } from './list-source.ts';
 
-/** The task of an item, as the state folder shows it. */
 interface ItemTask {
   /** Whether this user's ralph wrote the state. A state that somebody else wrote must not tick the item. */
   readonly isOwn: boolean;
-  readonly startedAt: string;
+  readonly state: Pick<
+    TaskState,
+    'started_at' | 'exit_reason' | 'evidence' | 'current_iteration' | 'max_iterations' | 'usage'
+  >;
   /** `live`, the status with which the task ended, or another state that `ralph status` shows. */
   readonly standing: string;
-  /** Whether ralph was killed while it recorded the task's end. A resume then finishes that without an agent. */
-  readonly isHalfEnded: boolean;
-  readonly exitReason: string | null;
-  readonly evidence: Evidence | null;
-  /** Whether the task would end at once if it were resumed. */
-  readonly isUsedUp: boolean;
-  readonly folder: string;
+  readonly isInHistory: boolean;
+  readonly paths: { readonly folder: string };
 }
 
 /** How a run of an item's task ended. */
@@ -48,6 +45,8 @@ export interface ListPorts extends BookPorts {
   readonly calls: ItemCalls;
   readonly only: ReadonlySet<string> | null;
   readonly places: number;
+  /** The most that a task of the list may cost in US dollars; null for no limit. */
+  readonly maxCostUsd: number | null;
   readonly find: (taskId: string) => ItemTask | null;
   /** Resolves to the commit with the work of a task; null if it has none. */
   readonly commitOf: (taskId: string) => Promise<string | null>;
@@ -77,7 +76,6 @@ export interface ListEnd {
   readonly unproven: number;
   /** Whether the run ended although more items could have been started. */
   readonly isCut: boolean;
-  /** How many items were ticked. */
   readonly ticked: number;
   /** How many items were left to others, who have claimed them. */
   readonly left: number;

@@ -1,4 +1,4 @@
-import { itemEnd, refusedItem } from '../../core/list/item-end.ts';
+import { isUsedUp, itemEnd, refusedItem } from '../../core/list/item-end.ts';
 import { itemStands, nextItem } from '../../core/list/item-order.ts';
 import { itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
 import type { UndoneItem } from '../../core/list/list-event.ts';
@@ -181,8 +181,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     const { why, sentence, hint } = landing;
-    const isUsedUp = ports.find(taskId)?.isUsedUp === true;
-    const meaning = refusedItem(why, { returned, isUsedUp });
+    const task = ports.find(taskId);
+    const meaning = refusedItem(why, {
+      returned,
+      isUsedUp: task !== null && isUsedUp(task.state, ports.maxCostUsd),
+    });
     switch (meaning) {
       case 'stopped':
       case 'try-again':
@@ -219,7 +222,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     await readAgain();
     if (code !== null || ports.stops.cause() !== null) return null;
     let wasClaimed = false;
-    const begun = await book.enterNext((list, { state, atWork }) => {
+    const begun = await book.enter((list, { state, atWork }) => {
       // This run starts only items that the person asked for and that the list had when the run began.
       const items = list.items.filter((item) => isThere(item) && !left.has(item.id));
       const isMeant = ({ id }: ListItem): boolean => ports.only?.has(id) ?? true;
@@ -236,7 +239,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       const { id } = item;
       wasClaimed = state.items.some((each) => each.id === id && each.claimed === true);
       const taskId = ports.taskIdOf(item.id);
-      const earlier = ports.find(taskId)?.startedAt ?? null;
+      const earlier = ports.find(taskId)?.state.started_at ?? null;
       const record: ItemRecord = {
         ...{ id: item.id, state: 'working', task_id: taskId, earlier },
         ...{ reason: null, proof: null },
@@ -275,7 +278,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const { id, task_id: taskId } = record;
     const task = ports.find(taskId);
     const item = start.items.find((each) => each.id === id);
-    const isOfRecord = task !== null && task.startedAt !== record.earlier;
+    const isOfRecord = task !== null && task.state.started_at !== record.earlier;
     if (item === undefined || !isOfRecord) {
       // The item's task had not begun, or the item is no longer on the list.
       await book.leave(id, unbegun(record));
@@ -294,7 +297,8 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const isMeant = ports.only?.has(id) ?? true;
     if (!isMeant && book.state().before === null) return null;
     if (!task.isOwn) throw new UntrustedTaskError(taskId, ports.stateDir, NOT_OWN, []);
-    const { standing, exitReason, evidence, isHalfEnded } = task;
+    const { standing, isInHistory } = task;
+    const { exit_reason: exitReason, evidence } = task.state;
     if (standing === 'live') throw new TaskAlreadyActiveError(taskId, 'it is at work');
     if (!isMeant) {
       // A later run continues the item, but its agent's changes to the list must not count until then.
@@ -302,9 +306,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
+    // If ralph was killed while it recorded that the task is completed, a resume finishes that without an agent.
+    const isHalfEnded = standing === 'completed' && !isInHistory;
     const known =
       isOver && !isHalfEnded ? { status: standing, exitReason: exitReason ?? '', evidence } : null;
-    await book.enter(id, start.text);
+    await book.enter(() => ({ item, record }));
     const job: Job = async () => {
       if (known !== null) return carryOn(item, record, known, evidence);
       // Somebody else may have claimed the item by now. Then its task stays as it is.
@@ -320,10 +326,10 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const task = ports.find(record.task_id);
     const item = book.list().items.find(({ id }) => id === record.id);
     if (file === null && item?.isWanted !== true) return null;
-    const isNew = task?.isOwn === true && task.startedAt !== record.earlier;
+    const isNew = task?.isOwn === true && task.state.started_at !== record.earlier;
     if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') return null;
     const landing = await ports.land(record.task_id);
-    if (landing.kind === 'landed') await tick(item, record, task.evidence, landing);
+    if (landing.kind === 'landed') await tick(item, record, task.state.evidence, landing);
     else ports.report({ kind: 'not-landed', item: item.id, sentence: landing.sentence });
     return null;
   };

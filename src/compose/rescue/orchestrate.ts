@@ -50,13 +50,14 @@ export interface OrchestrateOptions {
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
-  const { plan, warn } = options;
-  const runs = sharedRuns(plan.stateDir, warn);
+  const { plan, prepare, endedByBugs, warn } = options;
+  const { maxCostPerDay } = plan.policy;
+  const runs = sharedRuns(plan.stateDir, warn, { maxCostPerDay, endedByBugs });
   return {
     vault: vaultDesk(plan),
     records: rescueRecords(plan.stateDir),
     notes: vaultNotes(options),
-    runTask: (request) => runTask(request, options, runs),
+    runTask: (request) => runTask(request, prepare, runs),
     report: options.report,
     clock: systemClock,
     stops: runs.stops,
@@ -122,12 +123,11 @@ function saysTheSame(file: string, text: string): boolean {
 
 async function runTask(
   request: TaskRequest,
-  { plan, prepare, endedByBugs }: OrchestrateOptions,
+  prepare: OrchestrateOptions['prepare'],
   runs: SharedRuns,
 ): Promise<RanTask | Leave | NoRoom> {
   try {
-    const { maxCostPerDay } = plan.policy;
-    const ran = await runs.run(await prepare(request), { endedByBugs, maxCostPerDay });
+    const ran = await runs.run(await prepare(request));
     if (ran.kind === 'no-room') return ran;
     const { state, fields } = ran.end;
     return {

@@ -2,26 +2,18 @@ import path from 'node:path';
 import { hasRoom } from '../../core/task/day-budget.ts';
 import { takeLock } from '../../effects/lock/wait-for-lock.ts';
 import { createDayCounter } from '../../effects/logs/day-spending.ts';
-import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { combinedStop, watchSignals } from '../../effects/processes/signals.ts';
 import { systemClock } from '../../effects/time/clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import type { RunEnd } from '../../loop/stop.ts';
-import type { RunView } from '../../report/terminal/view.ts';
 import type { NoRoom } from '../../rescue/ports.ts';
-import type { Resume } from '../held-run.ts';
+import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
 import { workTreeHolds } from '../work-tree-hold.ts';
 
 /** A run of one of several tasks, ready to start. */
-export interface PlannedTask {
-  readonly plan: RunPlan;
-  readonly view: RunView;
-  readonly announcements: readonly string[];
-  readonly resume?: Resume;
-  readonly said?: Set<string>;
-}
+export type PlannedTask = Pick<RunOptions, 'plan' | 'view' | 'announcements' | 'resume' | 'said'>;
 
 /** The limits of all tasks together. */
 export interface RunBounds {
@@ -35,20 +27,21 @@ export interface RunBounds {
 export interface SharedRuns {
   readonly stops: StopRequests & { close(): void };
   /** Runs a task to its end, unless the daily budget is spent. Rejects as `startRun` does. */
-  run(
-    task: PlannedTask,
-    bounds: RunBounds,
-  ): Promise<{ readonly kind: 'ended'; readonly end: RunEnd } | NoRoom>;
+  run(task: PlannedTask): Promise<{ readonly kind: 'ended'; readonly end: RunEnd } | NoRoom>;
 }
 
 /** Starts watching signals for the tasks of this process; `stops.close` stops watching. */
-export function sharedRuns(stateDir: string, warn: (sentence: string) => void): SharedRuns {
+export function sharedRuns(
+  stateDir: string,
+  warn: (sentence: string) => void,
+  { maxCostPerDay, endedByBugs }: RunBounds,
+): SharedRuns {
   const stops = watchSignals();
   const workTrees = workTreeHolds();
   const countDay = createDayCounter(path.join(stateDir, 'events.jsonl'), warn);
   return {
     stops,
-    async run(task, { maxCostPerDay, endedByBugs }) {
+    async run(task) {
       const { maxCostPerDay: own } = task.plan.policy;
       const spends = task.resume?.announcesOnly !== true;
       if (spends && (own !== null || maxCostPerDay !== null)) {

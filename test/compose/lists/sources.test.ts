@@ -3,6 +3,7 @@ import type { CommandEnd } from '../../../src/compose/lists/list-commands.ts';
 import type { ListPorts } from '../../../src/compose/lists/list-run.ts';
 import { type PrintedList, printedSource } from '../../../src/compose/lists/list-source.ts';
 import { workThrough } from '../../../src/compose/lists/work-through.ts';
+import { NO_USAGE } from '../../../src/core/agent/attempt.ts';
 import type { TaskList } from '../../../src/core/list/list-item.ts';
 import { readPrinted } from '../../../src/core/list/list-sources.ts';
 import { type ListState, newListState } from '../../../src/core/list/list-state.ts';
@@ -85,11 +86,15 @@ class World {
       },
       find: (taskId) => {
         const task = this.tasks.get(taskId);
-        const facts = { isOwn: true, exitReason: 'completed', evidence: null, folder: '/' };
-        const whole = { isHalfEnded: false, isUsedUp: false };
-        return task === undefined ? null : { ...facts, ...whole, ...task };
+        if (task === undefined) return null;
+        const { startedAt: started_at, standing } = task;
+        const ended = { exit_reason: 'completed', evidence: null };
+        const used = { current_iteration: 1, max_iterations: 5, usage: NO_USAGE };
+        const state = { started_at, ...ended, ...used };
+        return { isOwn: true, standing, isInHistory: true, paths: { folder: '/' }, state };
       },
       commitOf: async () => null,
+      maxCostUsd: null,
       land: async () => ({ kind: 'landed', onto: null, commit: null }),
       goBack: async () => null,
       start: async ({ item, taskId }) => this.#work(item.id, taskId),

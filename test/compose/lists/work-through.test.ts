@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ListPorts } from '../../../src/compose/lists/list-run.ts';
 import { fileSource } from '../../../src/compose/lists/list-source.ts';
 import { workThrough } from '../../../src/compose/lists/work-through.ts';
+import { NO_USAGE } from '../../../src/core/agent/attempt.ts';
 import {
   type ItemRecord,
   type ListState,
@@ -17,6 +18,11 @@ const FAILED = { status: 'stalled', exitReason: 'stalled', evidence: null } as c
 
 type Task = NonNullable<ReturnType<ListPorts['find']>>;
 
+const COMPLETED = {
+  ...{ started_at: '2026-01-01T00:00:00.000Z', exit_reason: 'completed', evidence: null },
+  ...{ current_iteration: 1, max_iterations: 5, usage: NO_USAGE },
+};
+
 /** A list of one item of which an earlier run has left a record, and the task of that item. */
 async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OPEN) {
   const file = path.join(await tempFolder(), 'plan.md');
@@ -26,18 +32,13 @@ async function stage(record: Partial<ItemRecord>, task: Partial<Task>, text = OP
     ...{ stateDir: '/state', file, shown: 'plan.md', sections: [], only: null, places: 1 },
     source: fileSource({ file, shown: 'plan.md', sections: [] }),
     calls: { claim: null, done: null },
+    maxCostUsd: null,
     commitOf: async () => null,
     taskIdOf: (item) => `plan.${item}`,
     save: async () => {},
     find: () => ({
-      ...{
-        isOwn: true,
-        startedAt: '2026-01-01T00:00:00.000Z',
-        standing: 'completed',
-        isHalfEnded: false,
-      },
-      ...{ exitReason: 'completed', evidence: null, folder: path.dirname(file) },
-      isUsedUp: false,
+      ...{ isOwn: true, standing: 'completed', isInHistory: true },
+      ...{ state: COMPLETED, paths: { folder: path.dirname(file) } },
       ...task,
     }),
     async start() {
@@ -83,7 +84,7 @@ test('the completed task of an item ticks it without an agent', async () => {
 });
 
 test('a completed task whose end was not all written is resumed first', async () => {
-  const { steps, work, text } = await stage({}, { isHalfEnded: true });
+  const { steps, work, text } = await stage({}, { isInHistory: false });
   const resume = async () => {
     steps.push('resume');
     return null;
@@ -93,7 +94,7 @@ test('a completed task whose end was not all written is resumed first', async ()
 });
 
 test('a landing that fails does not go back to a task that is used up', async () => {
-  const { steps, work, text } = await stage({}, { isUsedUp: true });
+  const { steps, work, text } = await stage({}, { state: { ...COMPLETED, current_iteration: 5 } });
   expect((await work({ land: async () => CONFLICT })).exitCode).toBe(5);
   expect([steps, text()]).toEqual([['blocked'], OPEN]);
 });
@@ -165,6 +166,7 @@ async function sideBySide(ports: Partial<ListPorts>, ids = ['a', 'b', 'c']) {
     ...{ stateDir: '/state', file, shown: 'prd.json', sections: [], only: null, places: 3 },
     source: fileSource({ file, shown: 'prd.json', sections: [] }),
     calls: { claim: null, done: null },
+    maxCostUsd: null,
     commitOf: async () => null,
     taskIdOf: (item) => `prd.${item}`,
     save: async (state) => void saved.push(state),
