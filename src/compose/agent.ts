@@ -29,7 +29,6 @@ import { leftoverLine } from '../report/notices.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
 import type { ClaimedRun } from './held-run.ts';
 
-/** For each agent, by its name: the function that makes its `AgentKind` (how it is started and read). */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {
   claude: claudeAgent,
   codex: codexAgent,
@@ -61,7 +60,6 @@ function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }
 
-/** Returns the reader that turns an agent's log into text. */
 function readableLog(name: AgentName, options: AgentsOptions): ReadableLog {
   return hasOwnEvents(name) ? createReadableEvents(agentKind(name, options)) : createReadableLog();
 }

@@ -96,7 +96,6 @@ export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refus
   return { notices: unsaid, opened };
 }
 
-/** Refuses a run whose sandbox is not available. The sandbox's code is loaded only if the run uses one. */
 async function sandbox({ plan, signal }: Asked): Promise<readonly Answer[]> {
   if (plan.settings.sandbox !== true) return [];
   const { refusalsOfRun } = await import('./sandbox/sandbox-refusals.ts');

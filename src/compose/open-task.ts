@@ -34,7 +34,6 @@ import {
   UntrustedTaskError,
 } from '../task-errors.ts';
 
-/** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
 /** This process's claim on a task, which keeps other processes from running it. */

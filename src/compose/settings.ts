@@ -23,7 +23,6 @@ export interface WrittenLayers {
   readonly config: Layer;
   /** The task types that the configuration defines. */
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
-  /** The folder in which ralph was started. */
   readonly startDir: string;
 }
 

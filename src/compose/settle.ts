@@ -213,7 +213,6 @@ function listIn(root: string, list: string | undefined): string | null {
   return list === undefined ? null : path.relative(realPath(root), realPath(list));
 }
 
-/** Groups paths by the reason why they were not committed, in the form in which people see them. */
 function byReason(
   left: readonly (readonly [TreePath, NotCommitted])[],
 ): ReadonlyMap<NotCommitted, readonly string[]> {

@@ -27,7 +27,6 @@ const KEEPS_NOTHING: Snapshots = {
   disturb() {},
 };
 
-/** What is known about a task before its work tree is opened. */
 type KnownTask = Pick<TaskState, 'task_id' | 'started_at' | 'status' | 'git'>;
 
 /** Opens the work tree of a run, and takes the first snapshot if the task has none yet. */

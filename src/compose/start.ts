@@ -156,7 +156,6 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   }
 }
 
-/** A resumed run, and the function that says how to read an agent's output. */
 interface ResumedRun extends ClaimedRun {
   readonly kindOf: (agent: AgentName) => AgentKind;
 }

@@ -38,7 +38,6 @@ export interface StopScene {
   readonly warn: (sentence: string) => void;
 }
 
-/** A task to check, and the sandbox in which its commands run. */
 interface OpenScene extends StopScene {
   readonly sandbox: LaterSandbox;
   readonly runId: string;
@@ -60,7 +59,6 @@ export async function inStopScene<Result>(
   }
 }
 
-/** Returns the folder in which a task's agent works. */
 function workFolder({ task, stored, vault }: StopScene): string {
   const folder = path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
   return inOwnTree(task.git.work_tree, folder);

@@ -43,7 +43,6 @@ function line(event: RalphEvent): string {
   return `${safeJson(event)}\n`;
 }
 
-/** What is needed to run the user's commands in a run. */
 interface CommandsOfRun {
   readonly plan: RunPlan;
   readonly child: ChildOptions;

@@ -26,11 +26,9 @@ import { planWarnings } from './run-notices.ts';
 /** A run that `--dry-run` only shows. */
 export interface DryRun {
   readonly plan: RunPlan;
-  /** Whether the run would start a new task. */
   readonly isNew: boolean;
   /** Why the run would be refused, as far as planning has shown, one sentence each. */
   readonly refusals: readonly string[];
-  /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
 }
 
@@ -100,7 +98,6 @@ async function planFacts(
   };
 }
 
-/** Returns the rules of the run's sandbox. The sandbox's code is loaded only if the run uses one. */
 async function plannedSandbox(
   plan: RunPlan,
   programs: readonly string[],
@@ -110,7 +107,6 @@ async function plannedSandbox(
   return sandboxRulesOf(plan, programs);
 }
 
-/** Returns the judge with its criteria. The code for judges is loaded only if the run has one. */
 async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
   const { judge } = plan.policy;
   if (judge === null) return null;

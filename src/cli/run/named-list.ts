@@ -26,7 +26,6 @@ export interface NamedList {
   readonly label: string | null;
   /** Whether the source no longer lists items that `done` has closed. */
   readonly hidesClosed: boolean;
-  /** Environment variables for the commands. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

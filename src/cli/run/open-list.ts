@@ -155,7 +155,6 @@ export function stateFor(
   };
 }
 
-/** Returns how many items run at the same time, and the problems with that number. */
 function placesOf(
   written: Written | undefined,
   isApart: boolean,

@@ -89,7 +89,6 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   return warnings;
 }
 
-/** Whether the agent never asks for permission, because of ralph's own flag, a mode, or words after `--`. */
 function skipsPermissions({ settings, passthrough }: RunPlan): boolean {
   return (
     settings.dangerouslySkipPermissions ||

@@ -16,7 +16,6 @@ import { announcements } from './run-notices.ts';
 /** A run that is about to start or resume. */
 export interface PlannedRun {
   readonly plan: RunPlan;
-  /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
   /** Sentences about settings from a configuration file that the user has trusted; printed even with `--quiet`. */
   readonly powers?: readonly string[];

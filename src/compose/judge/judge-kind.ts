@@ -15,7 +15,6 @@ type KindOf = (
   },
 ) => AgentKind;
 
-/** What `judgeKind` needs. */
 export interface JudgeKindOptions {
   readonly plan: Pick<RunPlan, 'settings' | 'policy' | 'env' | 'startDir'>;
   readonly judge: Judge;

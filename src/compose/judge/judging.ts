@@ -291,7 +291,6 @@ async function runJudge(
   }
 }
 
-/** Returns how the judge is started in its checkout. Writes the answer's schema to a file if the judge needs one. */
 function kindIn({ plan, judge, place, sandbox, kindOf }: PlacedClaim): AgentKind {
   const schemaFile = path.join(place.temporary, 'verdict-schema.json');
   return judgeKind({

@@ -20,7 +20,6 @@ import { landTask } from '../git-commands/land.ts';
 import { reopenTask } from '../git-commands/reopen.ts';
 import type { TaskToLand } from '../git-commands/task-to-land.ts';
 
-/** The completed task of an item. */
 interface ItemToLand {
   readonly state: TaskState;
   readonly paths: TaskPaths;

@@ -53,7 +53,6 @@ function claimedTree({ keeper }: ExaminedTask): string | null {
   return keeper?.isWorking === true ? (keeper.store.newest?.tree ?? null) : null;
 }
 
-/** Used if nothing is known about test files. */
 const NO_TESTS = { changedTestFiles: [], openTestFiles: [], touchedTests: null, hadTests: false };
 
 async function lookInFolder(
@@ -97,7 +96,6 @@ async function lookInTree(
   };
 }
 
-/** Warns about files that the checks have changed, except for those named in an earlier warning. */
 function tellOnce({ run, told }: ExaminedTask, files: readonly string[]): void {
   const news = files.filter((file) => !told.has(file));
   if (news.length > 0) run.warn(changedByChecks(news));

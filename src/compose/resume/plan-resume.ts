@@ -43,7 +43,6 @@ export interface ResumeRequest {
   /** Whether a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** The folder in which ralph was started. */
   readonly startDir: string;
   /** What a running `ralph rescue` or `ralph watch` allows its tasks; null for `ralph resume`. */
   readonly allowed: AllowedByPass | null;

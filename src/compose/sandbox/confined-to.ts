@@ -5,7 +5,6 @@ import type { Confine } from '../../effects/processes/find-program.ts';
 import type { CheckPlace } from '../../effects/proof/check-place.ts';
 import type { OwnPlace, Sandbox } from '../../effects/sandbox/sandbox.ts';
 
-/** The option with which a command is started in the sandbox. */
 interface Confined {
   readonly confine?: Confine;
 }

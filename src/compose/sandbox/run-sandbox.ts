@@ -109,7 +109,6 @@ export function createLaterSandbox(checks: LaterChecks): LaterSandbox {
   };
 }
 
-/** The facts from which the rules for a task after its run are made. */
 type LaterFacts = Omit<LaterChecks, 'runId' | 'warn'>;
 
 function laterRequest(

@@ -3,7 +3,6 @@ import { canTaskFix, type LandingRefusal } from '../snapshots/landing.ts';
 import { type EndedStatus, endingRow } from '../task/endings.ts';
 import type { TaskState } from '../task/task-state.ts';
 
-/** The consequence for the list when an item's task has ended. */
 type ItemEnd =
   | 'done'
   /** The task ended because of the item: the item waits for a person, and the list goes on. */

@@ -69,7 +69,6 @@ export function startOrder(items: readonly ListItem[], facts: OrderFacts): reado
   }
 }
 
-/** Whether an item is one of those to work on. */
 function isMeant({ id, isWanted }: ListItem, { only }: OrderFacts): boolean {
   return isWanted && (only === null || only.has(id));
 }

@@ -17,7 +17,6 @@ export interface PromptedItem {
   /** The item's place in the list, counted from 1. `count` is the number of items. */
   readonly place: number;
   readonly count: number;
-  /** The commands that have to pass. */
   readonly checks: readonly string[];
   readonly done: readonly DoneItem[];
 }

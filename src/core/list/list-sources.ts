@@ -15,7 +15,6 @@ export interface SourceCommands {
 interface SourceRow extends SourceCommands {
   /** Prints all items that a run may work on, including waiting ones; null if `list` already prints all. */
   readonly known: string | null;
-  /** Environment variables for the commands. */
   readonly variables: Readonly<Record<string, string>>;
   readonly needsLabel: boolean;
   readonly read: (shown: string, text: string, label: string) => ReadList;
