@@ -23,14 +23,14 @@ export function picturedFleet(): string {
       }),
     ],
     queues: [
-      queueFacts({ waiting: 3, running: 3, parked: 2, oldestWaiting: minutesAgo(11) }),
-      queueFacts({ name: 'gpu', waiting: 1, oldestWaiting: minutesAgo(2) }),
+      queueFacts({ waiting: 3, running: 3, parked: 2, oldest_waiting_at: minutesAgo(11) }),
+      queueFacts({ queue: 'gpu', waiting: 1, oldest_waiting_at: minutesAgo(2) }),
     ],
     accounts: [
       accountFacts({ running: 3, waiting: 4 }),
       accountFacts({
-        name: 'work',
-        pausedUntil: new Date(Date.parse(NOW) + 95 * 60_000).toISOString(),
+        account: 'work',
+        paused_until: new Date(Date.parse(NOW) + 95 * 60_000).toISOString(),
         why: 'usage limit',
         parked: 2,
       }),

@@ -54,8 +54,8 @@ test('a limit is hit by what runs just then, holds no other account, and costs n
   expect(tasks.filter(({ worker, spec }) => worker !== null && spec.account === 'small')).toEqual(
     [],
   );
-  expect((await scene.queue.accounts()).find(({ name }) => name === 'small')).toMatchObject({
-    pausedUntil: expect.any(String),
+  expect((await scene.queue.accounts()).find(({ account }) => account === 'small')).toMatchObject({
+    paused_until: expect.any(String),
   });
 
   await scene.untilEmpty(PATIENCE_MS);

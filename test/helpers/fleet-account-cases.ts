@@ -24,11 +24,13 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       expect((await claimed(queue)).taskId).toBe('c');
       expect(await next(queue)).toBeNull();
       const accounts = await queue.accounts();
-      expect(accounts.find(({ name }) => name === 'team')).toMatchObject({
-        ...{ pausedUntil: until, isHeld: false, why: 'usage limit', waiting: 1, parked: 1 },
+      expect(accounts.find(({ account }) => account === 'team')).toMatchObject({
+        ...{ paused_until: until, held: false, why: 'usage limit', waiting: 1, parked: 1 },
       });
       await later(61_000);
-      expect((await queue.accounts()).find(({ name }) => name === 'team')?.pausedUntil).toBeNull();
+      expect(
+        (await queue.accounts()).find(({ account }) => account === 'team')?.paused_until,
+      ).toBeNull();
       // Claims begin again spread over 30 s.
       await later(30_000);
       expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);
@@ -41,13 +43,13 @@ export function describeAccounts(name: string, fresh: () => Promise<FleetInHand>
       const until = new Date(now() + 86_400_000).toISOString();
       await queue.park(claim, null, NOTHING, { kind: 'wait', until, account: true });
       await queue.setAccount('default', { pause: 'until-released' });
-      expect((await queue.accounts())[0]).toMatchObject({ isHeld: true, why: 'by hand' });
+      expect((await queue.accounts())[0]).toMatchObject({ held: true, why: 'by hand' });
       await later(1_000);
       expect(await next(queue)).toBeNull();
       await queue.setAccount('default', { resume: true });
       expect((await queue.accounts())[0]).toMatchObject({
-        isHeld: false,
-        pausedUntil: null,
+        held: false,
+        paused_until: null,
         why: null,
       });
       expect([(await next(queue))?.taskId, (await next(queue))?.taskId]).toEqual(['a', 'b']);

@@ -66,7 +66,7 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
         newFleetTask('b', {}, { notBefore: 30_000 }),
       ]);
       expect((await queue.task('a'))?.not_before).toBe(at);
-      expect((await queue.queues())[0]).toMatchObject({ waiting: 0, oldestWaiting: null });
+      expect((await queue.queues())[0]).toMatchObject({ waiting: 0, oldest_waiting_at: null });
       expect(await ids(queue)).toEqual([]);
       await later(31_000);
       expect(await ids(queue)).toEqual(['b']);
@@ -103,7 +103,7 @@ export function describeQueue(name: string, fresh: () => Promise<FleetInHand>): 
         ...{ status: 'running', base_commit: 'base1', worker: 'w2', host: 'host2' },
         ...{ iterations: 2, cost_usd: 0.5, parked: null },
       });
-      expect(second.checkpoint).toMatchObject({ fence: 1, iterations: 2, costUsd: 0.5, snapshot });
+      expect(second.checkpoint).toMatchObject({ iterations: 2, costUsd: 0.5, snapshot });
       expect([...(second.checkpoint?.packed ?? [])]).toEqual([1, 2, 2]);
     });
 

@@ -77,7 +77,6 @@ export function workerSeen(changes: Partial<WorkerSeen> = {}): WorkerSeen {
     slots: 2,
     running: [],
     idle: null,
-    startedAt: minutesAgo(60),
     seenAt: new Date(Date.parse(NOW) - 1_000).toISOString(),
     ...changes,
   };
@@ -85,9 +84,9 @@ export function workerSeen(changes: Partial<WorkerSeen> = {}): WorkerSeen {
 
 export function accountFacts(changes: Partial<AccountFacts> = {}): AccountFacts {
   return {
-    name: 'default',
-    pausedUntil: null,
-    isHeld: false,
+    account: 'default',
+    paused_until: null,
+    held: false,
     why: null,
     slots: 0,
     running: 0,
@@ -99,12 +98,12 @@ export function accountFacts(changes: Partial<AccountFacts> = {}): AccountFacts 
 
 export function queueFacts(changes: Partial<QueueFacts> = {}): QueueFacts {
   return {
-    name: 'default',
+    queue: 'default',
     schema: 1,
     waiting: 0,
     running: 0,
     parked: 0,
-    oldestWaiting: null,
+    oldest_waiting_at: null,
     ...changes,
   };
 }

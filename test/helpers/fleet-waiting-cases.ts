@@ -52,7 +52,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       await queue.park(await claimed(queue), null, NOTHING, {
         ...{ kind: 'wait', until, account: true },
       });
-      expect((await queue.accounts())[0]?.pausedUntil).toBe(until);
+      expect((await queue.accounts())[0]?.paused_until).toBe(until);
       await later(HOUR_MS - 60_000);
       expect(await next(queue)).toBeNull();
       await later(60_000 + 31_000);
@@ -68,7 +68,7 @@ export function describeWaiting(name: string, fresh: () => Promise<FleetInHand>)
       await queue.park(await claimed(queue), null, NOTHING, {
         ...{ kind: 'wait', until: wrong, inMs: HOUR_MS, account: true },
       });
-      const pausedMs = Date.parse((await queue.accounts())[0]?.pausedUntil ?? '') - before;
+      const pausedMs = Date.parse((await queue.accounts())[0]?.paused_until ?? '') - before;
       expect(Math.abs(pausedMs - HOUR_MS)).toBeLessThan(60_000);
     });
 

@@ -89,8 +89,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
   }
 
   async present(worker: Port.WorkerFacts): Promise<void> {
-    const startedAt = this.#workers.get(worker.id)?.startedAt ?? instant(this.clock());
-    this.#workers.set(worker.id, { ...worker, startedAt, seenAt: instant(this.clock()) });
+    this.#workers.set(worker.id, { ...worker, seenAt: instant(this.clock()) });
   }
 
   async leave(workerId: string): Promise<void> {
@@ -163,11 +162,10 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
 
   #keep(
     task: MemoryTask,
-    claim: Port.ClaimKey,
     checkpoint: Port.Checkpoint | null,
     { events, requestsDone, agentEnded = false }: Port.WrittenBeside,
   ): void {
-    if (checkpoint !== null) keepCheckpoint(task, claim, checkpoint, agentEnded, this.clock());
+    if (checkpoint !== null) keepCheckpoint(task, checkpoint, agentEnded);
     this.#append(task, events);
     task.requests = task.requests.filter(({ id }) => !requestsDone.includes(id));
     for (const approval of task.approvals) {
@@ -192,7 +190,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     checkpoint: Port.Checkpoint,
     written: Port.WrittenBeside,
   ): Promise<boolean> {
-    return this.#write(claim, (task) => this.#keep(task, claim, checkpoint, written));
+    return this.#write(claim, (task) => this.#keep(task, checkpoint, written));
   }
 
   async tell(claim: Port.ClaimKey, events: readonly RalphEvent[]): Promise<boolean> {
@@ -214,7 +212,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     return this.#write(claim, (task) => {
       const { facts } = task;
       const parking = byOwnClock(given, this.clock());
-      this.#keep(task, claim, checkpoint, written);
+      this.#keep(task, checkpoint, written);
       const isAnswered = parking.kind === 'approval' && task.approvals.at(-1)?.answer;
       if (parking.kind === 'handover' || isAnswered) task.startAt = this.clock();
       else task.startAt = Date.parse(parking.until);
@@ -239,7 +237,7 @@ class MemoryQueue extends MemorySteering implements MemoryFleet {
     end: Port.FleetSettlement,
   ): Promise<boolean> {
     return this.#write(claim, (task) => {
-      this.#keep(task, claim, checkpoint, written);
+      this.#keep(task, checkpoint, written);
       this.free(task);
       task.startAt = null;
       if (end.status === 'paused') {

@@ -199,7 +199,7 @@ export class MemorySteering {
       .slice(limit === undefined ? 0 : -limit);
   }
 
-  async checkpoint(taskId: string): Promise<Port.KeptCheckpoint | null> {
+  async checkpoint(taskId: string): Promise<Port.Checkpoint | null> {
     return this.tasksById.get(taskId)?.checkpoint ?? null;
   }
 
@@ -233,8 +233,8 @@ export class MemorySteering {
       const until = account?.pausedUntil ?? 0;
       const its = open.filter(({ facts }) => facts.spec.account === name);
       return {
-        ...{ name, pausedUntil: until > this.clock() ? instant(until) : null },
-        ...{ isHeld: account?.isHeld ?? false, why: closed ? (account?.why ?? null) : null },
+        ...{ account: name, paused_until: until > this.clock() ? instant(until) : null },
+        ...{ held: account?.isHeld ?? false, why: closed ? (account?.why ?? null) : null },
         ...{ slots: account?.slots ?? 0, running: its.filter(({ held }) => held !== null).length },
         ...{ waiting: this.#waiting(its).length, parked: its.filter(isParked).length },
       };
@@ -255,11 +255,11 @@ export class MemorySteering {
       const its = open.filter(({ facts: { spec } }) => `${spec.queue} ${spec.schema}` === key);
       const running = its.filter(({ held }) => held !== null).length;
       const waiting = this.#waiting(its);
-      const [name = '', schema = ''] = key.split(' ');
+      const [queue = '', schema = ''] = key.split(' ');
       return {
-        ...{ name, schema: Number(schema), waiting: waiting.length },
+        ...{ queue, schema: Number(schema), waiting: waiting.length },
         ...{ running, parked: its.filter(isParked).length },
-        oldestWaiting: waiting.map(({ facts }) => facts.created_at).sort()[0] ?? null,
+        oldest_waiting_at: waiting.map(({ facts }) => facts.created_at).sort()[0] ?? null,
       };
     });
   }

@@ -3,10 +3,8 @@ import type { FleetTaskFacts, Parking } from '../../src/fleet/core/fleet-task.ts
 import type {
   AccountPause,
   Checkpoint,
-  ClaimKey,
   FleetApprovalFacts,
   FleetRequest,
-  KeptCheckpoint,
   NewFleetTask,
   NumberedEvent,
   PackedLog,
@@ -24,7 +22,7 @@ export interface MemoryTask {
   startAt: number | null;
   /** The claim that holds, with the end of its lease. */
   held: { readonly job: string; leaseEndsAt: number } | null;
-  checkpoint: KeptCheckpoint | null;
+  checkpoint: Checkpoint | null;
   events: NumberedEvent[];
   logs: PackedLog[];
   requests: FleetRequest[];
@@ -61,10 +59,8 @@ export function memoryTask(task: NewFleetTask, number: number, now: number): Mem
 /** Keeps a checkpoint. The task has ended only once it is settled. */
 export function keepCheckpoint(
   task: MemoryTask,
-  claim: ClaimKey,
   checkpoint: Checkpoint,
   agentEnded: boolean,
-  now: number,
 ): void {
   const { facts } = task;
   if (agentEnded || checkpoint.iterations > facts.iterations) {
@@ -75,7 +71,7 @@ export function keepCheckpoint(
   facts.status = isEnded(checkpoint.status) ? 'running' : checkpoint.status;
   facts.iterations = checkpoint.iterations;
   facts.cost_usd = checkpoint.costUsd;
-  task.checkpoint = { ...checkpoint, fence: claim.fence, savedAt: instant(now) };
+  task.checkpoint = checkpoint;
 }
 
 /** Returns what a task waits for, by the clock of the fleet. */

@@ -21,7 +21,7 @@ export async function accountFleet(
 ): Promise<number> {
   const change = changeOf(name, flags);
   await queue.setAccount(name, change);
-  const after = (await queue.accounts()).find((each) => each.name === name);
+  const after = (await queue.accounts()).find(({ account }) => account === name);
   if (after !== undefined) say(`${queue.name}: ${accountText(after, await queue.readClock())}`);
   return 0;
 }

@@ -22,15 +22,15 @@ export interface WorkerFacts {
 export interface WorkerSeen extends WorkerFacts {
   /** The ids of the tasks that the worker runs. */
   readonly running: readonly string[];
-  readonly startedAt: string;
   readonly seenAt: string;
 }
 
+/** What a fleet knows about an account, as `ralph fleet status --json` has it. */
 export interface AccountFacts {
-  readonly name: string;
-  readonly pausedUntil: string | null;
+  readonly account: string;
+  readonly paused_until: string | null;
   /** Whether the account is paused until somebody resumes it. */
-  readonly isHeld: boolean;
+  readonly held: boolean;
   readonly why: string | null;
   /** How many tasks of the account may run at a time; 0: any number. */
   readonly slots: number;
@@ -39,14 +39,15 @@ export interface AccountFacts {
   readonly parked: number;
 }
 
+/** What a fleet knows about the open tasks of a queue and a schema, as `ralph fleet status --json` has it. */
 export interface QueueFacts {
-  readonly name: string;
+  readonly queue: string;
   readonly schema: number;
   readonly waiting: number;
   readonly running: number;
   readonly parked: number;
   /** The instant since which the oldest waiting task waits; null if none waits. */
-  readonly oldestWaiting: string | null;
+  readonly oldest_waiting_at: string | null;
 }
 
 /** A task whose row does not have the form that `ralph submit` writes, so that no other field of the row is used. */

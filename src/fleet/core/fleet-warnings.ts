@@ -93,7 +93,7 @@ export function fleetPicture(view: FleetView): FleetPicture {
     view,
     warnings: fleetWarnings(view),
     silent: new Set(silent.map(({ id }) => id)),
-    paused: new Set(paused.map(({ name }) => name)),
+    paused: new Set(paused.map(({ account }) => account)),
   };
 }
 
@@ -148,9 +148,9 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
       idle === null ? [] : [{ kind: 'idle', worker: id, host, why: idle }],
     ),
     ...view.accounts.flatMap((account) => pausedAccount(account, view.at)),
-    ...view.queues.flatMap(({ name, oldestWaiting }): readonly FleetWarning[] => {
-      const forMs = oldestWaiting === null ? 0 : msBetween(oldestWaiting, view.at);
-      return forMs > HOUR_MS ? [{ kind: 'waits-long', queue: name, forMs }] : [];
+    ...view.queues.flatMap(({ queue, oldest_waiting_at }): readonly FleetWarning[] => {
+      const forMs = oldest_waiting_at === null ? 0 : msBetween(oldest_waiting_at, view.at);
+      return forMs > HOUR_MS ? [{ kind: 'waits-long', queue, forMs }] : [];
     }),
     ...view.tasks.flatMap(claimedAgain),
     ...view.tasks.flatMap(parkedAgain),
@@ -164,38 +164,37 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
 
 /** Warns of a queue whose tasks no living worker can take. */
 function untaken(
-  { name, schema, waiting, parked }: QueueFacts,
+  { queue, schema, waiting, parked }: QueueFacts,
   alive: readonly WorkerSeen[],
 ): readonly FleetWarning[] {
   const tasks = waiting + parked;
   if (tasks === 0) return [];
-  const polling = alive.filter(({ queues }) => queues.includes(name));
-  if (polling.length === 0) return [{ kind: 'no-worker', queue: name, tasks }];
+  const polling = alive.filter(({ queues }) => queues.includes(queue));
+  if (polling.length === 0) return [{ kind: 'no-worker', queue, tasks }];
   const isKnown = polling.some((worker) => worker.schema >= schema);
-  return isKnown ? [] : [{ kind: 'unknown-schema', queue: name, tasks, schema }];
+  return isKnown ? [] : [{ kind: 'unknown-schema', queue, tasks, schema }];
 }
 
 /** Warns of an account whose tasks no living worker can take. Without any living worker, `untaken` warns instead. */
 function untakenAccount(
-  { name, waiting, parked }: AccountFacts,
+  { account, waiting, parked }: AccountFacts,
   alive: readonly WorkerSeen[],
 ): readonly FleetWarning[] {
   const tasks = waiting + parked;
-  const isTaken = alive.some(({ accounts }) => accounts === null || accounts.includes(name));
+  const isTaken = alive.some(({ accounts }) => accounts === null || accounts.includes(account));
   if (tasks === 0 || alive.length === 0 || isTaken) return [];
-  return [{ kind: 'no-worker-for-account', account: name, tasks }];
+  return [{ kind: 'no-worker-for-account', account, tasks }];
 }
 
-function pausedAccount(account: AccountFacts, at: string): readonly FleetWarning[] {
-  const { name, why, isHeld } = account;
-  if (!isPaused(account, at)) return [];
-  const until = isHeld ? null : account.pausedUntil;
-  return [{ kind: 'account-paused', account: name, until, why }];
+function pausedAccount(facts: AccountFacts, at: string): readonly FleetWarning[] {
+  const { account, why, held, paused_until } = facts;
+  if (!isPaused(facts, at)) return [];
+  return [{ kind: 'account-paused', account, until: held ? null : paused_until, why }];
 }
 
 /** Whether the account is paused at the instant `at`. */
-function isPaused({ isHeld, pausedUntil }: AccountFacts, at: string): boolean {
-  return isHeld || (pausedUntil !== null && msBetween(at, pausedUntil) > 0);
+function isPaused({ held, paused_until }: AccountFacts, at: string): boolean {
+  return held || (paused_until !== null && msBetween(at, paused_until) > 0);
 }
 
 function claimedAgain(task: FleetTaskFacts): readonly FleetWarning[] {

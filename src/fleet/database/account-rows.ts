@@ -2,7 +2,7 @@ import type { Database } from './connection.ts';
 import type { AccountChange, AccountFacts, AccountPause } from './fleet-queue.ts';
 import { type Jobs, QUEUED_COLUMNS, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
-import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
+import { IS_PARKED, IS_WAITING } from './task-rows.ts';
 
 /**
  * For at most this time after an account's pause, claims of its tasks fail at random, at first nearly all. If its usage
@@ -89,8 +89,8 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
 }
 
 /** Returns the accounts that have open tasks, and those that were ever paused or given a limit of running tasks. */
-export async function accountFacts(database: Database): Promise<readonly AccountFacts[]> {
-  const rows = await database.rows(
+export function accountFacts(database: Database): Promise<readonly AccountFacts[]> {
+  return database.rows(
     `with counted as (
        select account as name,
          count(*) filter (where worker is not null)::int as running,
@@ -98,19 +98,9 @@ export async function accountFacts(database: Database): Promise<readonly Account
          count(*) filter (where ${IS_PARKED})::int as parked
        from ralph.task where ended_at is null group by account
      )
-     select name, case when paused_until > now() then paused_until end as paused_until, coalesce(held, false) as held,
+     select name as account, case when paused_until > now() then paused_until end as paused_until, coalesce(held, false) as held,
        case when held or paused_until > now() then why end as why, coalesce(slots, 0) as slots,
        coalesce(running, 0) as running, coalesce(waiting, 0) as waiting, coalesce(parked, 0) as parked
      from counted full join ralph.account using (name) order by name`,
   );
-  return rows.map((row) => ({
-    name: row.name,
-    pausedUntil: iso(row.paused_until),
-    isHeld: row.held,
-    why: row.why,
-    slots: row.slots,
-    running: row.running,
-    waiting: row.waiting,
-    parked: row.parked,
-  }));
 }

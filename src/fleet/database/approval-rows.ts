@@ -1,13 +1,8 @@
 import type { FleetAnswer, FleetApprovalFacts } from './fleet-queue.ts';
 import type { SqlRunner } from './load-engine.ts';
 
-/** A row of `ralph.approval`. */
-interface ApprovalRow {
-  readonly task_id: string;
-  readonly id: string;
-  readonly text: string;
-  readonly asked_at: Date;
-  readonly expires_at: Date;
+/** The columns of `ralph.approval` that hold the answer. */
+interface AnswerRow {
   readonly verdict: FleetAnswer['verdict'] | null;
   readonly answered_by: string | null;
   readonly db_user: string | null;
@@ -20,29 +15,26 @@ export async function latestAnswer(tx: SqlRunner, taskId: string): Promise<Fleet
     'select * from ralph.approval where task_id = $1 order by number desc limit 1',
     [taskId],
   );
-  const row = rows[0] as (ApprovalRow & { taken: boolean }) | undefined;
-  return row === undefined || row.taken ? null : answerOf(row);
+  return rows[0] === undefined || rows[0].taken ? null : answerOf(rows[0]);
 }
 
 /** Returns each open task's newest approval request, oldest first, unless a checkpoint has taken in its answer. */
 export async function openApprovals(tx: SqlRunner): Promise<readonly FleetApprovalFacts[]> {
   const { rows } = await tx.executeSql(
-    `select a.* from ralph.approval a join ralph.task t using (task_id)
+    `select task_id as "taskId", id, text, asked_at as "askedAt", expires_at as "expiresAt",
+       verdict, answered_by, db_user, comment
+     from ralph.approval a join ralph.task t using (task_id)
      where not a.taken and t.ended_at is null
        and a.number = (select max(number) from ralph.approval where task_id = a.task_id)
      order by a.number`,
   );
-  return (rows as readonly ApprovalRow[]).map((row) => ({
-    taskId: row.task_id,
-    id: row.id,
-    text: row.text,
-    askedAt: row.asked_at.toISOString(),
-    expiresAt: row.expires_at.toISOString(),
-    answer: answerOf(row),
+  return rows.map(({ verdict, answered_by, db_user, comment, ...asked }) => ({
+    ...asked,
+    answer: answerOf({ verdict, answered_by, db_user, comment }),
   }));
 }
 
-function answerOf(row: ApprovalRow): FleetAnswer | null {
+function answerOf(row: AnswerRow): FleetAnswer | null {
   if (row.verdict === null) return null;
   return {
     verdict: row.verdict,

@@ -5,13 +5,7 @@ import type { ClaimRequest, FleetClaim } from './fleet-queue.ts';
 import { type Jobs, jobKey, QUEUE_NAME, QUEUED_COLUMNS, queueName, readQueueName } from './jobs.ts';
 import type { FetchedJob, SqlRunner } from './load-engine.ts';
 import { newerTables, TABLES_VERSION } from './migrations.ts';
-import {
-  checkpointOf,
-  factsOf,
-  SELECT_CHECKPOINT,
-  SELECT_TASKS,
-  type TaskRow,
-} from './task-rows.ts';
+import { factsOf, readCheckpoint, SELECT_TASKS, type TaskRow } from './task-rows.ts';
 
 /**
  * How many jobs one call of `claimNextTask` tries. It goes on to another job after a leftover, after a task whose row
@@ -165,13 +159,12 @@ async function tryClaim(tx: SqlRunner, given: Try): Promise<Tried> {
       [name, job.id, leaseMs / 1_000],
     );
   }
-  const { rows } = await tx.executeSql(SELECT_CHECKPOINT, [row.task_id]);
   const claim = {
     taskId: row.task_id,
     fence: row.fence,
     job: jobKey(name, job),
     task: factsOf(row),
-    checkpoint: checkpointOf(rows[0]),
+    checkpoint: await readCheckpoint(tx, row.task_id),
     answer: await latestAnswer(tx, row.task_id),
   };
   return { kind: 'claimed', claim };

@@ -63,6 +63,7 @@ export function openDatabase(
     idle_in_transaction_session_timeout: 2 * queryMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: withIsoInstants(engine.types),
   });
   // Without these listeners, a dead connection would end the process. The pool replaces an idle connection; on a busy
   // one, the statement fails.
@@ -149,6 +150,22 @@ export function openDatabase(
       await pool.end();
       for (const socket of sockets) socket.destroy();
     },
+  };
+}
+
+/** PostgreSQL's number of the type `timestamptz`. */
+const INSTANT = 1184;
+
+/** Returns the readers of values, of which that of instants returns ISO text. For `infinity` it returns null. */
+function withIsoInstants(types: Engine['types']): Engine['types'] {
+  const readInstant = types.getTypeParser(INSTANT, 'text');
+  const readIso = (value: string): string | null => {
+    const at = readInstant(value);
+    return at instanceof Date ? at.toISOString() : null;
+  };
+  return {
+    getTypeParser: (type, format) =>
+      type === INSTANT ? readIso : types.getTypeParser(type, format),
   };
 }
 

@@ -122,7 +122,7 @@ export interface FleetQueue {
   unreadable(
     filter: Pick<TaskFilter, 'limit' | 'endedBefore'> & { readonly taskId?: string },
   ): Promise<readonly UnreadableTask[]>;
-  checkpoint(taskId: string): Promise<KeptCheckpoint | null>;
+  checkpoint(taskId: string): Promise<Checkpoint | null>;
   /** Returns the events whose number is greater than `since`, oldest first. */
   events(taskId: string, since: number): Promise<readonly NumberedEvent[]>;
   /** Returns the logs of all iterations whose number is greater than `after`. */
@@ -192,7 +192,7 @@ export interface ClaimKey {
 
 export interface FleetClaim extends ClaimKey {
   readonly task: FleetTaskFacts;
-  readonly checkpoint: KeptCheckpoint | null;
+  readonly checkpoint: Checkpoint | null;
   /** The answer to the newest approval; null once a checkpoint names that approval in `requestsDone`. */
   readonly answer: FleetAnswer | null;
 }
@@ -225,11 +225,6 @@ export interface SnapshotBefore {
   readonly commit: string;
   readonly ref: string;
   readonly iteration: number;
-}
-
-export interface KeptCheckpoint extends Checkpoint {
-  readonly fence: number;
-  readonly savedAt: string;
 }
 
 /** What is written in the same transaction as a checkpoint. */

@@ -105,10 +105,17 @@ interface PgPool {
   end(): Promise<void>;
 }
 
-export interface Engine extends BossModule {
+/** The parts of `pg` that ralph uses. */
+interface PgModule {
+  readonly Pool: new (options: object) => PgPool;
+  readonly types: {
+    getTypeParser(type: number, format: 'text' | 'binary'): (value: string) => unknown;
+  };
+}
+
+export interface Engine extends BossModule, PgModule {
   /** The version of the tables that this pg-boss works with. */
   readonly tables: number;
-  readonly Pool: new (options: object) => PgPool;
 }
 
 /**
@@ -138,12 +145,13 @@ export async function loadEngine(from: string = OWN_FILE): Promise<Engine> {
   // A bundled script has no `import` for other files, but can require; every supported Node can require ES modules.
   const load = createRequire(main);
   const boss: BossModule = load(main);
-  const { Pool }: Pick<Engine, 'Pool'> = load(path.join(realPath(pg.place), 'lib', 'index.js'));
+  const { Pool, types }: PgModule = load(path.join(realPath(pg.place), 'lib', 'index.js'));
   return {
     PgBoss: boss.PgBoss,
     getConstructionPlans: boss.getConstructionPlans,
     getMigrationPlans: boss.getMigrationPlans,
     tables,
     Pool,
+    types,
   };
 }

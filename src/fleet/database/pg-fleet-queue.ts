@@ -11,7 +11,7 @@ import { queueFacts } from './queue-rows.ts';
 import { steering } from './steer-task.ts';
 import { submitTasks } from './submit-tasks.ts';
 import { sweepFleet } from './sweep-fleet.ts';
-import { checkpointOf, factsOf, readTasks, SELECT_CHECKPOINT, SELECT_TASKS } from './task-rows.ts';
+import { factsOf, readCheckpoint, readTasks, SELECT_TASKS } from './task-rows.ts';
 import { claimWrites } from './write-claim.ts';
 
 /** The most tasks that one statement removes with all their events, so that it ends in time. */
@@ -85,7 +85,7 @@ export function pgFleetQueue(database: Database, jobs: Jobs, leaseMs: number): F
 
     async readClock() {
       const [row] = await database.rows('select now() as at');
-      return row?.at.toISOString();
+      return row?.at;
     },
 
     async task(taskId) {
@@ -96,8 +96,7 @@ export function pgFleetQueue(database: Database, jobs: Jobs, leaseMs: number): F
 
     tasks: async (filter) => (await readTasks(database, filter)).readable,
     unreadable: async (filter) => (await readTasks(database, { ...filter, lean: true })).unreadable,
-    checkpoint: async (taskId) =>
-      checkpointOf((await database.rows(SELECT_CHECKPOINT, [taskId]))[0]),
+    checkpoint: (taskId) => readCheckpoint(database, taskId),
 
     async events(taskId, since) {
       const rows = await database.rows(
@@ -120,15 +119,11 @@ export function pgFleetQueue(database: Database, jobs: Jobs, leaseMs: number): F
 
     async workers() {
       const rows = await database.rows(
-        `select id, facts, started_at, seen_at,
+        `select id, facts, seen_at as "seenAt",
            array(select task_id from ralph.task where worker = w.id order by number) as running
          from ralph.worker w order by started_at, id`,
       );
-      return rows.map(({ id, facts, running, started_at, seen_at }) => ({
-        ...{ ...facts, id, running },
-        startedAt: started_at.toISOString(),
-        seenAt: seen_at.toISOString(),
-      }));
+      return rows.map(({ facts, ...row }) => ({ ...facts, ...row }));
     },
 
     queues: () => queueFacts(database),

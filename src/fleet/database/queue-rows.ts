@@ -1,15 +1,15 @@
 import type { Database } from './connection.ts';
 import type { QueueFacts } from './fleet-queue.ts';
-import { IS_PARKED, IS_WAITING, iso } from './task-rows.ts';
+import { IS_PARKED, IS_WAITING } from './task-rows.ts';
 
 /** Returns an entry for each queue and schema with open tasks. A task that may not begin yet is not `waiting`. */
-export async function queueFacts(database: Database): Promise<readonly QueueFacts[]> {
-  const rows = await database.rows(
+export function queueFacts(database: Database): Promise<readonly QueueFacts[]> {
+  return database.rows(
     `select queue, schema,
        count(*) filter (where waits)::int as waiting,
        count(*) filter (where worker is not null)::int as running,
        count(*) filter (where ${IS_PARKED})::int as parked,
-       min(since) filter (where waits) as oldest
+       min(since) filter (where waits) as oldest_waiting_at
      from (
        select *, greatest(created_at, not_before, case when parked->>'kind' = 'handover' then parked_at end) as since,
          ${IS_WAITING} as waits
@@ -17,12 +17,4 @@ export async function queueFacts(database: Database): Promise<readonly QueueFact
      ) counted
      group by queue, schema order by queue, schema`,
   );
-  return rows.map((row) => ({
-    name: row.queue,
-    schema: row.schema,
-    waiting: row.waiting,
-    running: row.running,
-    parked: row.parked,
-    oldestWaiting: iso(row.oldest),
-  }));
 }

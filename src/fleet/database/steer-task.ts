@@ -6,7 +6,7 @@ import type { FleetQueue, RequestTaken, ResumedSettings } from './fleet-queue.ts
 import { type Jobs, type QueuedTask, queueName } from './jobs.ts';
 import type { SqlRunner } from './load-engine.ts';
 import { keepSettings } from './submit-tasks.ts';
-import { iso, type TaskRow } from './task-rows.ts';
+import type { TaskRow } from './task-rows.ts';
 
 const DONE: RequestTaken = { kind: 'done' };
 const STOPPED = 'stopped:request';
@@ -42,7 +42,7 @@ export function steering(
           return refused(`it has ended for good (${row.exit_reason ?? row.status})`);
         }
         if (changed !== undefined) {
-          if (row.updated_at.toISOString() !== changed.since) return refused(CHANGED);
+          if (row.updated_at !== changed.since) return refused(CHANGED);
           await changeSettings(tx, taskId, changed);
         }
         const expiresAt = await reopenRequest(tx, taskId);
@@ -52,7 +52,7 @@ export function steering(
             : row.parked;
         const waitsForPerson = parked !== row.parked;
         const startAt = parked?.kind === 'wait' || waitsForPerson ? untilOf(parked) : null;
-        const job = await jobs.add(tx, row, startAt ?? iso(row.not_before));
+        const job = await jobs.add(tx, row, startAt ?? row.not_before);
         await tx.executeSql(
           `update ralph.task set job = $2, parked = $3, paused = false, claims = 0, hosts = '{}', parks = 0,
              updated_at = now(), ended_at = null, status = $4, exit_reason = null, exit_code = null, warning = null
@@ -154,7 +154,7 @@ async function reopenRequest(tx: SqlRunner, taskId: string): Promise<string | nu
      returning expires_at`,
     [taskId],
   );
-  return iso(rows[0]?.expires_at);
+  return rows[0]?.expires_at ?? null;
 }
 
 function untilOf(parked: Parking | null): string | null {

@@ -24,7 +24,7 @@ class Refused extends Undone {
   }
 }
 
-type Made = QueuedTask & { readonly job: string; readonly start_at: Date | null };
+type Made = QueuedTask & { readonly job: string; readonly start_at: string | null };
 
 /**
  * Queues all tasks or none. The caller has checked them, and no id occurs twice. If this user may not write jobs, a
@@ -215,7 +215,7 @@ async function addJobs(tx: SqlRunner, jobs: Jobs, made: readonly Made[]): Promis
       made.slice(from, from + AT_ONCE).map((row) => ({
         task: row,
         job: row.job,
-        startAt: row.start_at === null ? null : row.start_at.toISOString(),
+        startAt: row.start_at,
       })),
     );
   }

@@ -1,40 +1,20 @@
-import type { Status } from '../../core/task/task-state.ts';
-import type { FleetSpec, FleetTaskFacts, Parking } from '../core/fleet-task.ts';
+import type { FleetSpec, FleetTaskFacts } from '../core/fleet-task.ts';
 import { isReadableSpec } from '../core/spec-problems.ts';
 import type { Database } from './connection.ts';
-import type { KeptCheckpoint, TaskFilter, UnreadableTask } from './fleet-queue.ts';
+import type { Checkpoint, TaskFilter, UnreadableTask } from './fleet-queue.ts';
 import type { QueuedTask } from './jobs.ts';
+import type { SqlRunner } from './load-engine.ts';
 
-/** A row of `ralph.task` with its settings. `pg` reads instants as `Date`, and integers of 64 bits as text. */
-export interface TaskRow extends QueuedTask {
+/** A row of `ralph.task` with its settings. `pg` reads integers of 64 bits as text. */
+export interface TaskRow
+  extends QueuedTask,
+    Omit<FleetTaskFacts, 'spec' | 'claims_without_iteration' | 'parks_without_iteration'> {
   /** The fields of the spec that have no column of their own. */
   readonly spec: Omit<FleetSpec, keyof QueuedTask | 'settings'>;
   readonly settings: FleetSpec['settings'];
-  readonly content_sha256: string;
-  readonly not_before: Date | null;
   readonly job: string | null;
-  readonly fence: number;
   readonly claims: number;
   readonly parks: number;
-  readonly hosts: readonly string[];
-  readonly worker: string | null;
-  readonly host: string | null;
-  readonly parked: Parking | null;
-  readonly paused: boolean;
-  readonly status: Status;
-  readonly exit_reason: string | null;
-  readonly exit_code: number | null;
-  readonly warning: string | null;
-  readonly note: string | null;
-  readonly iterations: number;
-  readonly cost_usd: number;
-  readonly base_commit: string | null;
-  readonly branch_commit: string | null;
-  readonly result_commit: string | null;
-  readonly result_ref: string | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-  readonly ended_at: Date | null;
 }
 
 /** Selects whole rows; a condition on `t` may be appended. */
@@ -64,7 +44,7 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
     host: row.host,
     parked: row.parked,
     paused: row.paused,
-    not_before: iso(row.not_before),
+    not_before: row.not_before,
     iterations: row.iterations,
     cost_usd: row.cost_usd,
     base_commit: row.base_commit,
@@ -72,9 +52,9 @@ export function factsOf(row: TaskRow): FleetTaskFacts {
     result_commit: row.result_commit,
     result_ref: row.result_ref,
     note: row.note,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-    ended_at: iso(row.ended_at),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    ended_at: row.ended_at,
   };
 }
 
@@ -163,33 +143,11 @@ async function settingsOf(
   return new Map(rows.map(({ sha256, settings }) => [sha256, settings]));
 }
 
-/** A row of `ralph.checkpoint`. */
-export interface CheckpointRow {
-  readonly fence: number;
-  readonly status: Status;
-  readonly iterations: number;
-  readonly cost_usd: number;
-  readonly snapshot: KeptCheckpoint['snapshot'];
-  readonly packed: Uint8Array;
-  readonly saved_at: Date;
-}
-
-export const SELECT_CHECKPOINT = 'select * from ralph.checkpoint where task_id = $1';
-
-export function checkpointOf(row: CheckpointRow | undefined): KeptCheckpoint | null {
-  if (row === undefined) return null;
-  return {
-    fence: row.fence,
-    status: row.status,
-    iterations: row.iterations,
-    costUsd: row.cost_usd,
-    snapshot: row.snapshot,
-    packed: row.packed,
-    savedAt: row.saved_at.toISOString(),
-  };
-}
-
-/** Returns an instant of a row as text. `infinity`, which `pg` reads as a number, is null. */
-export function iso(instant: Date | number | null | undefined): string | null {
-  return instant instanceof Date ? instant.toISOString() : null;
+/** Resolves to the checkpoint of a task; null if it has none. */
+export async function readCheckpoint(tx: SqlRunner, taskId: string): Promise<Checkpoint | null> {
+  const { rows } = await tx.executeSql(
+    `select status, iterations, cost_usd as "costUsd", snapshot, packed from ralph.checkpoint where task_id = $1`,
+    [taskId],
+  );
+  return rows[0] ?? null;
 }

@@ -243,5 +243,5 @@ async function byOwnClock(tx: SqlRunner, parking: Parking): Promise<Parking> {
     "select now() + $1::float8 * interval '1 millisecond' as at",
     [inMs],
   );
-  return { ...stored, until: rows[0].at.toISOString() };
+  return { ...stored, until: rows[0].at };
 }

@@ -68,12 +68,12 @@ function workerCells(worker: WorkerSeen, { view, silent }: FleetPicture): readon
 
 /** Returns the cells of a queue. Its schema is shown only if the queue has tasks of several schemas. */
 function queueCells(
-  { name: queue, schema, waiting, running, parked, oldestWaiting }: QueueFacts,
+  { queue, schema, waiting, running, parked, oldest_waiting_at: oldest }: QueueFacts,
   all: readonly QueueFacts[],
   at: string,
 ): readonly string[] {
-  const isSplit = all.filter((each) => each.name === queue).length > 1;
-  const since = oldestWaiting === null ? null : Date.parse(at) - Date.parse(oldestWaiting);
+  const isSplit = all.filter((each) => each.queue === queue).length > 1;
+  const since = oldest === null ? null : Date.parse(at) - Date.parse(oldest);
   return [
     isSplit ? `${name(queue)} (schema ${schema})` : name(queue),
     String(waiting),
@@ -83,14 +83,14 @@ function queueCells(
   ];
 }
 
-function accountCells(account: AccountFacts, { paused }: FleetPicture): readonly string[] {
-  const { slots, running, waiting, parked, pausedUntil, isHeld, why } = account;
+function accountCells(facts: AccountFacts, { paused }: FleetPicture): readonly string[] {
+  const { account, slots, running, waiting, parked, paused_until, held, why } = facts;
   const until =
-    isHeld || pausedUntil === null ? 'until released' : `until ${formatInstant(pausedUntil)}`;
+    held || paused_until === null ? 'until released' : `until ${formatInstant(paused_until)}`;
   const because = why === null || why === '' ? '' : ` (${name(why)})`;
   return [
-    name(account.name),
-    paused.has(account.name) ? `paused ${until}${because}` : 'free',
+    name(account),
+    paused.has(account) ? `paused ${until}${because}` : 'free',
     slots === 0 ? String(running) : `${running}/${slots}`,
     String(waiting),
     String(parked),
@@ -117,24 +117,8 @@ export function fleetStatusJson({ view, warnings, silent }: FleetPicture): objec
       schema: worker.schema,
       last_beat_at: worker.seenAt,
     })),
-    accounts: view.accounts.map((account) => ({
-      account: account.name,
-      paused_until: account.pausedUntil,
-      held: account.isHeld,
-      why: account.why,
-      slots: account.slots,
-      running: account.running,
-      waiting: account.waiting,
-      parked: account.parked,
-    })),
-    queues: view.queues.map((queue) => ({
-      queue: queue.name,
-      schema: queue.schema,
-      waiting: queue.waiting,
-      running: queue.running,
-      parked: queue.parked,
-      oldest_waiting_at: queue.oldestWaiting,
-    })),
+    accounts: view.accounts,
+    queues: view.queues,
     warnings: warningsJson(warnings),
   };
 }

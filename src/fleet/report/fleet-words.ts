@@ -162,16 +162,16 @@ export function requestText(
 }
 
 /** Says whether an account is paused at the instant `at`, how many of its tasks may run at once, and how many do. */
-export function accountText(account: AccountFacts, at: string): string {
-  const { isHeld, pausedUntil, slots, running } = account;
-  const leftMs = pausedUntil === null ? 0 : Date.parse(pausedUntil) - Date.parse(at);
-  const pause = isHeld
+export function accountText(facts: AccountFacts, at: string): string {
+  const { account, held, paused_until, slots, running } = facts;
+  const leftMs = paused_until === null ? 0 : Date.parse(paused_until) - Date.parse(at);
+  const pause = held
     ? 'is paused until ralph fleet account --resume'
     : leftMs > 0
       ? `is paused for ${formatCountdown(leftMs)}`
       : 'is free';
   const bound = slots === 0 ? 'no limit on tasks' : `at most ${plural(slots, 'task')}`;
-  return `the account ${name(account.name)} ${pause}; ${bound} at once, ${running} running`;
+  return `the account ${name(account)} ${pause}; ${bound} at once, ${running} running`;
 }
 
 /** The result of `ralph fleet init`. */

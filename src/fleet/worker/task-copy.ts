@@ -15,7 +15,7 @@ import { taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, STATE, sealAt } from '../../effects/trust/seal.ts';
 import { storedRunOf } from '../core/fleet-spec.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
-import type { KeptCheckpoint, NumberedEvent, PackedLog } from '../database/fleet-queue.ts';
+import type { Checkpoint, NumberedEvent, PackedLog } from '../database/fleet-queue.ts';
 
 /** A temporary state folder with copies of a fleet's tasks, so that the code for local tasks can read them. */
 export interface TaskCopies {
@@ -27,7 +27,7 @@ export interface TaskCopies {
    * Writes the files of a task from its checkpoint, with the status from its row; without a checkpoint, all from the
    * row. Rejects if the checkpoint cannot be read.
    */
-  add(task: FleetTaskFacts, kept: KeptCheckpoint | null): Promise<void>;
+  add(task: FleetTaskFacts, kept: Checkpoint | null): Promise<void>;
   /** Adds events to the journal, the file of events in the state folder. */
   addEvents(events: readonly NumberedEvent[]): void;
   /** Writes logs of a task that was added before, in place of earlier logs of the same name. */

@@ -18,9 +18,9 @@ export async function tasksForLater(taking: Taking): Promise<readonly string[] |
   const { queue, queues, accounts, schema } = taking;
   const now = await queue.readClock();
   const paused = (await queue.accounts()).filter(
-    (each) => each.isHeld || each.pausedUntil !== null,
+    ({ held, paused_until }) => held || paused_until !== null,
   );
-  const pausedNames = new Set(paused.map(({ name }) => name));
+  const pausedNames = new Set(paused.map(({ account }) => account));
   const later: string[] = [];
   for (const task of await queue.tasks({ open: true, lean: true })) {
     const { spec } = task;

@@ -17,14 +17,16 @@ describe('ralph fleet account', () => {
     );
     await accountFleet(fleet, 'work', { resume: true, slots: '0' });
     expect(said.err()).toContain('the account work is free; no limit on tasks at once');
-    expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: false, slots: 0 }]);
+    expect(await fleet.queue.accounts()).toMatchObject([
+      { account: 'work', held: false, slots: 0 },
+    ]);
   });
 
   test('pauses an account until somebody ends its pause', async () => {
     const fleet = fleetOnHand();
     const said = captureOutput();
     await accountFleet(fleet, 'work', { pause: true });
-    expect(await fleet.queue.accounts()).toMatchObject([{ name: 'work', isHeld: true }]);
+    expect(await fleet.queue.accounts()).toMatchObject([{ account: 'work', held: true }]);
     expect(said.err()).toContain('work is paused until ralph fleet account --resume');
   });
 

@@ -155,7 +155,7 @@ test('a share of the usage limit that a task may use pauses its account, and the
   });
   const until = new Date(resetsAt * 1_000).toISOString().slice(0, 16);
   const [account] = await queue.accounts();
-  expect(account?.pausedUntil?.slice(0, 16)).toBe(until);
+  expect(account?.paused_until?.slice(0, 16)).toBe(until);
   // Nobody claims for the account meanwhile.
   expect(await queue.task('other')).toMatchObject({ fence: 0 });
 });
@@ -173,7 +173,7 @@ test('a usage limit without a reset pauses its account for half an hour, and its
     ...{ status: 'running', fence: 1, iterations: 0 },
     parked: { kind: 'wait', until: '2026-03-01T12:30:00.000Z', account: true },
   });
-  expect((await queue.accounts())[0]?.pausedUntil).toBe('2026-03-01T12:30:00.000Z');
+  expect((await queue.accounts())[0]?.paused_until).toBe('2026-03-01T12:30:00.000Z');
   nowMs += 31 * 60_000;
   await (await workerOfTest(queue, { id: 'w2' })).run();
   expect(await queue.task('t')).toMatchObject({ status: 'completed', fence: 2, iterations: 1 });

@@ -26,13 +26,13 @@ test('nothing is said of a fleet that works', () => {
     fleetTask({ worker: 'w1', host: 'host1', claims_without_iteration: 2, fence: 2 }),
     fleetTask({ status: 'completed', ended_at: minutesAgo(5) }),
   ];
-  const queues = [queueFacts({ waiting: 3, oldestWaiting: minutesAgo(59) })];
-  const accounts = [accountFacts({ pausedUntil: minutesAgo(1), why: 'usage limit' })];
+  const queues = [queueFacts({ waiting: 3, oldest_waiting_at: minutesAgo(59) })];
+  const accounts = [accountFacts({ paused_until: minutesAgo(1), why: 'usage limit' })];
   expect(warnings({ tasks, queues, accounts })).toEqual([]);
 });
 
 describe('a queue that nobody can work on', () => {
-  const queues = [queueFacts({ name: 'gpu', schema: 2, waiting: 2, parked: 1 })];
+  const queues = [queueFacts({ queue: 'gpu', schema: 2, waiting: 2, parked: 1 })];
 
   test('no worker takes it', () => {
     expect(warnings({ queues })).toEqual([{ kind: 'no-worker', queue: 'gpu', tasks: 3 }]);
@@ -56,12 +56,12 @@ describe('a queue that nobody can work on', () => {
   });
 
   test('nothing is said of an empty one', () => {
-    expect(warnings({ queues: [queueFacts({ name: 'gpu', running: 1 })] })).toEqual([]);
+    expect(warnings({ queues: [queueFacts({ queue: 'gpu', running: 1 })] })).toEqual([]);
   });
 });
 
 describe('an account with tasks', () => {
-  const accounts = [accountFacts({ name: 'work', waiting: 2, parked: 1 })];
+  const accounts = [accountFacts({ account: 'work', waiting: 2, parked: 1 })];
   const own = workerSeen({ accounts: ['home'] });
 
   test('needs a worker that claims for it', () => {
@@ -83,7 +83,7 @@ describe('an account with tasks', () => {
   });
 
   test('of which none waits leads to no warning', () => {
-    const running = [accountFacts({ name: 'work', running: 1 })];
+    const running = [accountFacts({ account: 'work', running: 1 })];
     expect(warnings({ accounts: running, workers: [own] })).toEqual([]);
   });
 });
@@ -117,15 +117,15 @@ describe('a worker', () => {
 });
 
 test('a task that waits for more than an hour leads to a warning of its queue', () => {
-  const queues = [queueFacts({ waiting: 1, oldestWaiting: minutesAgo(61) })];
+  const queues = [queueFacts({ waiting: 1, oldest_waiting_at: minutesAgo(61) })];
   expect(warnings({ queues })).toEqual([
     { kind: 'waits-long', queue: 'default', forMs: 61 * 60_000 },
   ]);
 });
 
 test.for([
-  [{ isHeld: true, why: 'by ann@desk' }, null],
-  [{ pausedUntil: '2026-01-05T13:00:00.000Z', why: 'by ann@desk' }, '2026-01-05T13:00:00.000Z'],
+  [{ held: true, why: 'by ann@desk' }, null],
+  [{ paused_until: '2026-01-05T13:00:00.000Z', why: 'by ann@desk' }, '2026-01-05T13:00:00.000Z'],
 ] as const)('a paused account is told of, with who paused it: %o', ([changes, until]) => {
   const picture = fleetPicture(fleetView({ accounts: [accountFacts(changes)] }));
   expect(picture.warnings).toEqual([

@@ -24,18 +24,18 @@ const BUSY: Partial<FleetView> = {
   ],
   accounts: [
     accountFacts({ running: 2, slots: 4, waiting: 7 }),
-    accountFacts({ name: 'work', isHeld: true, why: 'by ann@desk' }),
+    accountFacts({ account: 'work', held: true, why: 'by ann@desk' }),
   ],
   queues: [
-    queueFacts({ waiting: 7, running: 2, oldestWaiting: minutesAgo(90) }),
-    queueFacts({ name: 'old', waiting: 1, oldestWaiting: minutesAgo(1) }),
+    queueFacts({ waiting: 7, running: 2, oldest_waiting_at: minutesAgo(90) }),
+    queueFacts({ queue: 'old', waiting: 1, oldest_waiting_at: minutesAgo(1) }),
   ],
   tasks: [fleetTask({ status: 'failed', ended_at: minutesAgo(3) }, { task_id: 'broken' })],
 };
 
 test('a fleet is shown with its workers, queues and accounts', () => {
   const workers = [workerSeen({ running: ['nightly'] })];
-  const queues = [queueFacts({ waiting: 2, running: 1, oldestWaiting: minutesAgo(4) })];
+  const queues = [queueFacts({ waiting: 2, running: 1, oldest_waiting_at: minutesAgo(4) })];
   const accounts = [accountFacts({ running: 1, slots: 3, waiting: 2 })];
   expect(screen({ workers, queues, accounts })).toBe(
     [
@@ -120,8 +120,8 @@ test('names from the database cannot steer the terminal', () => {
           version: evil,
         }),
       ],
-      accounts: [accountFacts({ name: evil, waiting: 1, isHeld: true, why: evil })],
-      queues: [queueFacts({ name: evil, waiting: 1, oldestWaiting: minutesAgo(90) })],
+      accounts: [accountFacts({ account: evil, waiting: 1, held: true, why: evil })],
+      queues: [queueFacts({ queue: evil, waiting: 1, oldest_waiting_at: minutesAgo(90) })],
       tasks: [
         fleetTask({ claims_without_iteration: 4, hosts: [evil] }, { task_id: evil }),
         fleetTask({ parks_without_iteration: 4 }, { task_id: evil }),
