@@ -1,11 +1,5 @@
 import { firstFew, oneLine } from '../../core/text/untrusted-text.ts';
-import {
-  commandHere,
-  placeInFleet,
-  ralphCommand,
-  shellQuote,
-  taskCommand,
-} from '../../printed-command.ts';
+import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 import { wrappedProse } from '../../report/columns.ts';
 import {
   formatClock,
@@ -29,23 +23,6 @@ export function resultText({ spec, result_commit, result_ref }: FleetTaskFacts):
   const what = branch === ref ? ref : `the branch ${branch}`;
   const words = [oneLine(spec.repo, 2_000), branch].map(shellQuote);
   return `${what} at ${result_commit.slice(0, 12)}: git fetch ${words.join(' ')}`;
-}
-
-/** Returns the error text of a command for local tasks if only a fleet has the named task. */
-export function onlyOnFleetText(
-  at: { readonly command: string; readonly stateDir: string; readonly fleet: string },
-  facts: FleetTaskFacts,
-): string {
-  const { command, stateDir, fleet } = at;
-  const taskId = oneLine(facts.spec.task_id, 128);
-  const result = resultText(facts);
-  const none =
-    facts.ended_at === null ? 'it has no result yet' : `it ended ${facts.status} without a result`;
-  return `there is no task '${taskId}' in ${stateDir}, but ${oneLine(fleet, 200)} has it, and ralph ${command} works on tasks of this machine alone; ${
-    result === null
-      ? `${none}.\nto look at it: ${taskCommand('status', placeInFleet(taskId, []))}`
-      : `its result is ${result}`
-  }`;
 }
 
 /** Returns the sentence of a warning: what is wrong, and what to do about it. */

@@ -1,19 +1,31 @@
 import type { Command } from 'commander';
 import { isRepeatable, SETTINGS } from '../../../core/settings/settings.ts';
-import { orOnFleet } from '../../../fleet/cli/or-on-fleet.ts';
+import { fleetNamed } from '../../../fleet/cli/which-fleet.ts';
+import { placeInFleet, taskCommand } from '../../../printed-command.ts';
+import { TaskNotFoundError } from '../../../task-errors.ts';
 import type { Does } from '../../flags/actions.ts';
 import { placed, repeated } from '../../flags/shared-flags.ts';
 import type { FolderOptions } from '../../tasks/named-folders.ts';
 
-/** Wraps a command on a task: if only a fleet (a database of tasks) has the task, the user is told so. */
+/** Wraps a command on a task of this machine. If there is no such task, but a fleet is named, the user is told of it. */
 function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
   command: string,
   run: (...words: Words) => Promise<number>,
 ): (...words: Words) => Promise<number> {
-  return (...words) => {
-    // The options are the last argument.
-    const options = words.at(-1) as FolderOptions;
-    return orOnFleet({ command, taskId: words[0], options }, () => run(...words));
+  return async (...words) => {
+    try {
+      return await run(...words);
+    } catch (error) {
+      const [taskId] = words;
+      // The options are the last argument. Inside a loop no fleet is named: commands on a fleet are for people.
+      const options = words.at(-1) as FolderOptions;
+      const isUnknown = error instanceof TaskNotFoundError && taskId !== undefined;
+      const { env } = process;
+      if (!isUnknown || env.RALPH_RUN_ID || fleetNamed(options, env) === null) throw error;
+      const look = taskCommand('status', placeInFleet(taskId, []));
+      const here = `ralph ${command} works on tasks of this machine alone.\nto look in the fleet: ${look}`;
+      throw new TaskNotFoundError(taskId, '', `${error.sentence} ${here}`);
+    }
   };
 }
 
