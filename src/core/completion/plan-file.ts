@@ -1,6 +1,6 @@
 import { BLANK_BOX_ANYWHERE, EMPTY_BOX_LINE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
 import { headingAt, headingName } from '../markdown/heading.ts';
-import { endOfRun } from '../markdown/inline-code.ts';
+import { shownLines } from '../markdown/hidden-lines.ts';
 
 /** The number of open and of ticked checkboxes in a plan. */
 export interface PlanCount {
@@ -23,10 +23,6 @@ export interface PlanStand {
 
 /** Matches quote signs and list markers, even nested ones, then a ticked box and a space. */
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
-/** Matches the first line of a fence, even after quote signs and list markers. */
-const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
-/** Matches a line that begins with a comment, even after quote signs and list markers. */
-export const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
@@ -76,15 +72,8 @@ function* boxesIn(text: string, sections: readonly string[]): Generator<Box> {
   const names = new Set(sections.map(headingName));
   /** The level of the heading whose section is being read; null outside of the wanted sections. */
   let level: number | null = names.size === 0 ? 0 : null;
-  let isDoubtful = false;
-  for (let at = 0; at < lines.length; at += 1) {
+  for (const { at, isDoubtful } of shownLines(lines)) {
     const line = lines[at] ?? '';
-    const end = isDoubtful ? at : endOfHidden(lines, at);
-    if (end === null) isDoubtful = true;
-    else if (end > at || COMMENT.test(line)) {
-      at = end;
-      continue;
-    }
     const heading = names.size === 0 ? null : headingAt(lines, at);
     if (heading !== null && (level === null || heading.level <= level)) {
       // After a fence that is never closed, a line that looks like the next heading may be code.
@@ -100,27 +89,6 @@ function* boxesIn(text: string, sections: readonly string[]): Generator<Box> {
 function hasOpenBox(line: string): boolean {
   if (OPEN_BOX_LINE.test(line) || EMPTY_BOX_LINE.test(line)) return true;
   return HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line);
-}
-
-/** Returns the last line of the fence or comment that begins at line `at`; `at` if none does, null if it never ends. */
-export function endOfHidden(lines: readonly string[], at: number): number | null {
-  const line = lines[at] ?? '';
-  const isComment = COMMENT.test(line);
-  const [, backticks, tildes] = isComment ? [] : (FENCE.exec(line) ?? []);
-  const fence = backticks ?? tildes;
-  if (isComment && line.includes('-->')) return at;
-  if (!isComment && fence === undefined) return at;
-  for (let end = at + 1; end < lines.length; end += 1) {
-    const candidate = lines[end] ?? '';
-    if (fence === undefined ? candidate.includes('-->') : closes(candidate, fence)) return end;
-  }
-  return null;
-}
-
-/** Whether a line closes the fence: it repeats the fence's sign at least as often, with nothing after it. */
-function closes(line: string, fence: string): boolean {
-  const sign = line.replace(/^[\s>]+/, '').trimEnd();
-  return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;
 }
 
 /** Whether the plan is done: it has at least one box, and none is open. */

@@ -1,3 +1,6 @@
+import { headingAt } from '../markdown/heading.ts';
+import { shownLines } from '../markdown/hidden-lines.ts';
+
 /** A condition that the work tree has to meet if a claim that the task is complete is to be accepted. */
 export interface Criterion {
   /** `c1`, `c2`, … in order. */
@@ -15,10 +18,8 @@ export function criteriaOf(texts: readonly string[]): readonly Criterion[] {
 
 /** Matches the mark of a list item, together with its box if there is one. */
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
-const HEADING = /^ {0,3}#{1,6}(?:\s|$)/;
-const UNDERLINE = /^ {0,3}(?:=+|-+)\s*$/;
-const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,})\s*$/;
-const FENCE = /^\s*(`{3,}|~{3,})/;
+/** Matches a rule, the underline of a heading, and a fence that is never closed. */
+const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,}|[`~]{3,}.*)\s*$/;
 
 /**
  * Reads criteria from a text: one for each list item, or one for each line if there is no list. Headings, blank lines,
@@ -46,21 +47,11 @@ export function readCriteria(text: string): readonly string[] {
   return found;
 }
 
-/** Returns the lines of a text. Headings and rules become blank, and so does everything in a fence or a comment. */
+/** Returns the lines of a text outside of fences and comments. Headings and rules become blank. */
 function proseLines(text: string): readonly string[] {
-  const lines = text.replace(/<!--[\s\S]*?(?:-->|$)/g, '').split('\n');
-  let fence: string | null = null;
-  return lines.map((line, at) => {
-    const sign = FENCE.exec(line)?.[1] ?? '';
-    if (fence !== null) {
-      if (sign.startsWith(fence)) fence = null;
-      return '';
-    }
-    if (sign !== '') {
-      fence = sign;
-      return '';
-    }
-    const isUnderlined = UNDERLINE.test(lines[at + 1] ?? '') && !ITEM.test(line);
-    return HEADING.test(line) || RULE.test(line) || isUnderlined ? '' : line;
+  const lines = text.replace(/<!--[\s\S]*?-->/g, '').split('\n');
+  return [...shownLines(lines)].map(({ at }) => {
+    const line = lines[at] ?? '';
+    return headingAt(lines, at) !== null || RULE.test(line) ? '' : line;
   });
 }

@@ -1,5 +1,5 @@
-import { COMMENT, endOfHidden } from '../completion/plan-file.ts';
 import { headingAt, headingName } from '../markdown/heading.ts';
+import { COMMENT, endOfHidden } from '../markdown/hidden-lines.ts';
 import { withIds } from './item-ids.ts';
 import type { DoneMark, Edit, ReadList } from './list-item.ts';
 

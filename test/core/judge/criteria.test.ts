@@ -26,6 +26,16 @@ describe('reads criteria from', () => {
       '<!-- not\nthis -->\n- it adds\n```\n- not this\n```\n- it subtracts',
       ['it adds', 'it subtracts'],
     ],
+    [
+      'a text below a fence that is never closed',
+      'it adds\n```\nit subtracts',
+      ['it adds', 'it subtracts'],
+    ],
+    [
+      'a text with half a comment',
+      '- it adds\n<!-- also:\n- it subtracts',
+      ['it adds', 'it subtracts'],
+    ],
     ['nothing', '# Criteria\n\n<!-- later -->\n', []],
   ])('%s', (_, text, criteria) => {
     expect(readCriteria(text)).toEqual(criteria);
