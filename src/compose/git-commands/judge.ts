@@ -30,10 +30,8 @@ import { type NamedTask, openTaskSnapshots } from './task-snapshots.ts';
 export interface TaskToJudge extends NamedTask {
   /** The settings for the judge that the command line gives; all others are those of the task. */
   readonly given: Layer;
-  /** The proof of the task; null if it has none. */
   readonly proof: ProofFacts | null;
   readonly env: NodeJS.ProcessEnv;
-  /** The folder in which ralph was started. */
   readonly startDir: string;
   readonly warn: (sentence: string) => void;
   /** Called once if a process that also uses this repository's checkouts must end first; `pid` is its pid, if known. */

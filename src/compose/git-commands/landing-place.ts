@@ -12,7 +12,6 @@ import type { TaskToLand } from './task-to-land.ts';
 /** The branch of a task, and the branch to which its work is brought ("lands"). */
 export interface LandPlace {
   readonly repository: Repository;
-  /** The task's branch. */
   readonly branch: string;
   readonly onto: string;
 }

@@ -132,7 +132,6 @@ export async function repeatProof(proof: ProofToRepeat): Promise<Repeated> {
 
 interface Repetition extends ProofToRepeat {
   readonly sandbox: LaterSandbox;
-  /** The value of `RALPH_RUN_ID` in the environment of the checks. */
   readonly runId: string;
 }
 
@@ -166,7 +165,6 @@ async function repeatWatched(proof: Repetition, stops: SignalWatch): Promise<Rep
   }
 }
 
-/** The limit for one call of git that writes a whole tree. */
 const GIT_TIMEOUT_MS = 10 * 60_000;
 
 async function runIn(

@@ -286,7 +286,6 @@ function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[]
   return tip === null ? merged : [tip, ...merged];
 }
 
-/** Leaves a hint about the undo for the next prompt, as `ralph tell` does. */
 async function leaveHint({ paths, place }: UndoneTask, text: string, at: string): Promise<void> {
   await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
 }

@@ -6,7 +6,6 @@ import type { TaskState } from '../task/task-state.ts';
 
 /** How a landing brings the work of a task into the user's branch. */
 export type LandingForm =
-  /** As one commit. */
   | { readonly kind: 'squash' }
   /** As a merge commit, with the task's own commits behind it. */
   | { readonly kind: 'merge' }
@@ -77,7 +76,6 @@ export type LandingRefusal =
       /** Why git failed, as half a sentence. */
       readonly why: string;
     }
-  /** The patch file already exists. */
   | { readonly kind: 'file-exists' }
   | { readonly kind: 'stopped' }
   /** Another failure; `why` is half a sentence from git or the system. */
@@ -101,7 +99,6 @@ const FIXABLE = [
   'empty',
 ];
 
-/** Whether a path does not land because of a repository inside the tree. */
 function isAboutRepository(why: StaysReason): boolean {
   return why === 'repository' || why === 'uncommitted-inside';
 }

@@ -13,7 +13,6 @@ export interface TreeToSettle {
 
 /** What is still to be done in git when a task ends. A field is null if nothing of its kind is. */
 export interface LeftAtEnd {
-  /** Work of the agent that is in no commit. */
   readonly uncommitted: Uncommitted | null;
   readonly indexBehind: IndexBehind | null;
 }

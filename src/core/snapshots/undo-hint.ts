@@ -7,7 +7,6 @@ export interface TakenBack {
   readonly iteration: number | null;
   /** The changed paths, with one character for each byte. */
   readonly paths: readonly string[];
-  /** Whether HEAD and the index have gone back, too. */
   readonly hasMovedHead: boolean;
 }
 

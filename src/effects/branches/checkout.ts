@@ -31,7 +31,6 @@ export interface CheckoutPlace {
 }
 
 export interface CheckoutRequest extends CheckoutPlace {
-  /** The id of a commit. */
   readonly commit: string;
   /** A branch such as `ralph/fix-login`, which is made at the commit if it does not exist; null for a detached HEAD. */
   readonly branch: string | null;

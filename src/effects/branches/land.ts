@@ -58,7 +58,6 @@ export interface LandRequest {
   readonly identity: readonly GitSetting[];
   /** Prepares the merged work tree and runs the task's checks in it. Resolves to null if they pass. */
   readonly check: (folder: string) => Promise<LandingRefusal | null>;
-  /** Waits for locks of git where the branch is checked out. */
   readonly patience: Patience;
   readonly signal: AbortSignal;
 }

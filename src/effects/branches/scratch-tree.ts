@@ -82,7 +82,6 @@ export interface ScratchTree {
   become(commit: string): Promise<void>;
   /** Rejects with a `GitError` if an object of a commit's tree is missing or is not what its id says. */
   verify(commit: string): Promise<void>;
-  /** Merges two commits. Resolves to the tree, or to the conflict. */
   merge(into: string, other: string): Promise<{ readonly tree: string } | LandingRefusal>;
   /** Adds what a task left uncommitted to its newest commit, at which the work tree has to be. */
   add(work: TaskWork): Promise<AddedWork | LandingRefusal>;

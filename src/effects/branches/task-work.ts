@@ -38,7 +38,6 @@ export interface TaskWorkRequest {
   readonly branch: string;
   /** The work tree that ralph made for the task; null if it worked in the user's own. */
   readonly tree: OwnWorkTree | null;
-  /** The ids of the task's snapshots. */
   readonly ids: readonly SnapshotId[];
   /** A folder for ralph's own git files, the same as for the landing; it is created. */
   readonly gitFolder: string;

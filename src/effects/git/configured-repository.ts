@@ -25,7 +25,6 @@ interface ConfiguredRequest {
   readonly git: Git;
   /** Lists git's settings, without those that ralph itself passes to git. */
   readonly listSettings: () => Promise<ListedSettings | null>;
-  /** The home folder of the user. */
   readonly home: string | undefined;
   /** Where this process has found the repository before; null if it has not. */
   readonly found: Places | null;

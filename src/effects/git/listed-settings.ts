@@ -4,7 +4,6 @@ import { outputOrNull } from './call/git-command.ts';
 import { type ListedSetting, readSettings } from './listings.ts';
 import { asText } from './tree-path.ts';
 
-/** Arguments by which git lists all its settings, each with its scope. */
 const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z'];
 
 /** What git answers to `LIST_SETTINGS`, as latin1. */

@@ -161,7 +161,6 @@ async function thatAreSo(git: PrivateGit, files: readonly Seen[]): Promise<reado
 
 const LFS = 'lfs';
 
-/** Returns the entries that ralph's index does not have. */
 async function notYetInIndex(
   git: PrivateGit,
   entries: readonly Filtered[],

@@ -23,7 +23,6 @@ import { listTree } from './tree-files.ts';
 /** What has to change so that HEAD and the index are as in a snapshot. */
 export interface HeadMove {
   readonly to: Head;
-  /** HEAD as it is now. */
   readonly now: Head;
   /** The commit that the branch of `to` leads to now; null if there is no such branch. */
   readonly tip: string | null;

@@ -38,7 +38,6 @@ export interface SnapshotIds {
 
 /** Where the ids of a task are stored, and how the file is sealed. */
 export interface IdsPlace {
-  /** The folder of the task. */
   readonly folder: string;
   readonly seal: Seal;
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'git'>;

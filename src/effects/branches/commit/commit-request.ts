@@ -24,7 +24,6 @@ export interface CommitRequest {
   readonly asUser: Git;
   /** Git as the user would run it, for calls that may start programs of the agent's: hooks, filters, the signing program. */
   readonly withPrograms: Git;
-  /** Waits until git's lock files are gone. */
   readonly patience: Patience;
 }
 

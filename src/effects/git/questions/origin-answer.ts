@@ -40,7 +40,6 @@ export function mayBeDamage(complaint: string): boolean {
   return DAMAGED.test(complaint);
 }
 
-/** What git says if a lock is there already. */
 const LOCKED = /\.lock': File exists/;
 
 /** Whether git says that a lock was in its way. */

@@ -87,7 +87,6 @@ export function lacks(id: string): string {
   return `git's object ${id.slice(0, 12)} is missing, or is not what its id says`;
 }
 
-/** An object that is being read. */
 interface Reading {
   readonly type: string;
   readonly hash: Hash;

@@ -46,7 +46,6 @@ export interface TreeKeeperRequest {
   readonly runId: string;
   /** Kills git at once. */
   readonly signal: AbortSignal;
-  /** Returns the current instant. */
   readonly now: () => string;
   /**
    * Tells a person, once, why there is no snapshot. If git did not answer, `missing` says which snapshot is missing,
@@ -101,7 +100,6 @@ export interface TreeKeeper extends Snapshots {
    * Rejects with a `GitError`, or the system's error.
    */
   keepUnnamed(): Promise<KeptTree>;
-  /** Lists the snapshots. */
   timeline(): Promise<Timeline>;
   /** Makes missing refs again, and tells a person which refs somebody has moved or removed. */
   mendRefs(): Promise<void>;

@@ -148,7 +148,6 @@ function placeRepository(root: string, name: TreePath, entry: TreeEntry): Blocke
     : IN_THE_WAY;
 }
 
-/** Moves a file to its place. */
 function placeFile(
   root: string,
   name: TreePath,
