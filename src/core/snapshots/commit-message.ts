@@ -32,7 +32,7 @@ export function commitMessage(facts: CommitFacts, template: string | null): stri
     `Ralph-Iteration: ${facts.iteration}`,
     `Ralph-Outcome: ${facts.outcome}`,
   ];
-  return [shortened(subject), ...body, '', ...trailers, ''].join('\n');
+  return [subjectOf(subject), ...body, '', ...trailers, ''].join('\n');
 }
 
 /** Returns git arguments that list only the commits of a task, which are known by the task id in their message. */
@@ -40,7 +40,8 @@ export function onlyOfTask(taskId: string): readonly string[] {
   return ['--extended-regexp', `--grep=^Ralph-Task: ${taskId.replaceAll('.', '\\.')}$`];
 }
 
-function shortened(subject: string): string {
-  const chars = [...subject];
-  return chars.length <= SUBJECT_CHARS ? subject : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;
+/** Returns a line as the first one of a commit message, shortened if it is too long. */
+export function subjectOf(line: string): string {
+  const chars = [...line];
+  return chars.length <= SUBJECT_CHARS ? line : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;
 }

@@ -3,6 +3,7 @@ import type { CommandResult } from '../completion/command-result.ts';
 import type { Check } from '../settings/checks.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
+import { subjectOf } from './commit-message.ts';
 
 /** How a landing brings the work of a task into the user's branch. */
 export type LandingForm =
@@ -112,9 +113,6 @@ export function landingChecks(
   return [...verify, { name: until, command: until }];
 }
 
-/** The longest first line of a commit message. */
-const SUBJECT_CHARS = 72;
-
 /** How the lines around a task file's text in a prompt begin. The text above them is the same in all prompts. */
 const FILE_BEGINS = '===== BEGIN DATA: the task file';
 const FILE_ENDS = '===== END DATA';
@@ -127,10 +125,5 @@ export function landingMessage(taskId: string, prompt: string): string {
     .filter((each) => !each.startsWith(FILE_ENDS))
     .map((each) => each.replace(/^[#>*\s-]+/, '').trim())
     .find((each) => /[\p{L}\p{N}]/u.test(each));
-  const chars = [...(line ?? `Land ${taskId}`)];
-  const subject =
-    chars.length <= SUBJECT_CHARS
-      ? chars.join('')
-      : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;
-  return `${subject}\n\nRalph-Task: ${taskId}\n`;
+  return `${subjectOf(line ?? `Land ${taskId}`)}\n\nRalph-Task: ${taskId}\n`;
 }
