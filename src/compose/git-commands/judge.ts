@@ -38,10 +38,7 @@ export interface TaskToJudge extends NamedTask {
   readonly onWait: (pid: number | null) => void;
 }
 
-/**
- * Lets a judge (an agent) look at the final files of a task, and changes nothing. Rejects with a `UsageError` if the
- * settings are wrong or the judge's program is missing, and with a `CommandError` if the tree of files is missing.
- */
+/** Lets a judge (an agent) look at the final files of a task. Rejects with a `UsageError` or a `CommandError`. */
 export async function judgeTask(task: TaskToJudge): Promise<JudgeVerdict> {
   const { state, paths, warn } = task;
   const plan = await planToJudge(task);

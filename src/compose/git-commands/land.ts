@@ -39,10 +39,7 @@ export interface TaskLanding extends Landing {
 /** The limit for git calls that move a branch: it is long because they must not be cut off. */
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
-/**
- * Lands a task: brings its work to a branch. Rejects with `UsageError`, with `TaskAlreadyActiveError` if a live process
- * runs the task, or with `SandboxError` if its checks cannot run in the sandbox. Every other failure is in the result.
- */
+/** Lands a task. Rejects with `UsageError`, `TaskAlreadyActiveError` or `SandboxError`; the result has all else. */
 export async function landTask(task: TaskToLand): Promise<TaskLanding> {
   const stops = watchSignals();
   try {

@@ -7,10 +7,7 @@ import type { NamedTask } from './task-snapshots.ts';
 /** How many of the most recently ended tasks are looked at. */
 const ENDED_AT_MOST = 50;
 
-/**
- * Returns the ids of the vault's other tasks that have worked in a work tree since an instant. In snapshots, their
- * changes cannot be told from those of this task. Never throws.
- */
+/** Returns the ids of other tasks in a work tree since an instant: snapshots cannot tell their changes apart. */
 export function otherTasksInTree(
   { state, paths }: NamedTask,
   root: string,

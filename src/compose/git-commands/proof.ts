@@ -72,10 +72,7 @@ export function gitFolderOf({ folder, stateDir }: TaskPaths): string | null {
   return existsSync(own) && !leadsOut(own, stateDir) ? own : null;
 }
 
-/**
- * Finds the files that a proof is about in the repository, and returns the id of their tree: the tree that was checked,
- * or the one that git committed in its place. Rejects with a `CommandError` if the repository has neither.
- */
+/** Returns the proven tree, or else the one that git committed in its place. Rejects with a `CommandError`. */
 export async function findProvenTree(proof: PlacedProof): Promise<string> {
   const git = gitWith(proof.env);
   return findTree(proof.facts, await repositoryOf(proof, git), git);

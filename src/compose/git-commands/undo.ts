@@ -73,10 +73,7 @@ export interface OpenUndo {
   close(): void;
 }
 
-/**
- * Prepares an undo or a redo without changing any of the user's files. Rejects with `TaskAlreadyActiveError`,
- * `UntrustedTaskError` or `CommandError`.
- */
+/** Prepares an undo or a redo, and changes no file. Rejects with a `CommandError` or an error about the task. */
 export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUndo> {
   const { state, paths, place, isOwn } = task;
   const taskId = state.task_id;

@@ -46,10 +46,7 @@ export interface FreshCheckout {
   remove(): void;
 }
 
-/**
- * Makes a checkout of exactly a tree, and first removes what a killed process left at its place. Rejects with a
- * `GitError` or the system's error, and then leaves nothing behind.
- */
+/** Makes a checkout of exactly a tree. Rejects with a `GitError` or the system's error, and then leaves nothing. */
 export async function makeFreshCheckout(request: FreshCheckoutRequest): Promise<FreshCheckout> {
   const { git, folder, head } = request;
   const remove = (): void => removeFreshCheckout(folder);

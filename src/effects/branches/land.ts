@@ -155,10 +155,7 @@ function shownStays(stays: Stays): Stays {
   return new Map([...stays].map(([name, why]) => [shownPath(name), why]));
 }
 
-/**
- * Merges what a task did since `earlier`, its last landing here. A squashed landing does not tell git what it
- * contained, so a plain merge would have conflicts.
- */
+/** Merges what a task did since `earlier`, its last landing: git does not know what a squashed landing contained. */
 async function mergeSince(
   earlier: string | null,
   { target, whole }: { readonly target: string; readonly whole: string },

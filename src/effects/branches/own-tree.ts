@@ -20,10 +20,7 @@ import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, listTrees } from './checkout.ts';
 
-/**
- * Returns the path in a task's own work tree that corresponds to a path in the work tree in which the task was started.
- * Other paths are returned unchanged; so is every path if the task has no work tree of its own.
- */
+/** Returns the path in a task's own work tree for one in the tree where it was started; leaves others unchanged. */
 export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
   if (tree === null) return place;
   const real = realPath(place);

@@ -73,10 +73,7 @@ function isLocked(gitDir: string): boolean {
   return existsSync(file) && tryReadText(file, KB)?.trim() !== 'initializing';
 }
 
-/**
- * Returns what is not committed in a repository, as half a sentence; null for nothing. `name` is its path inside the
- * work tree, or empty for the work tree itself.
- */
+/** Returns what is not committed in a repository, as half a sentence, or null; `name` is its path inside, or empty. */
 async function changesIn(root: string, name: string, git: Git): Promise<string | null> {
   const here = inside(git, root);
   const safely = await orNull(gitWithoutOwnFilters(here, root));

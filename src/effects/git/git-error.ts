@@ -15,10 +15,7 @@ export class GitError extends Error {
   }
 }
 
-/**
- * Returns what git has printed, without the last line break. If git failed, throws a `GitError` that says `why`, or
- * git's own reason if there is no `why`.
- */
+/** Returns what git printed, without the last line break. Throws a `GitError` (`why`, or its reason) if git failed. */
 export function outputOf(answer: GitAnswer, why?: string): string {
   if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);
   return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;
@@ -69,10 +66,7 @@ export function saysFull(words: string): boolean {
   return FULL.test(words);
 }
 
-/**
- * Returns why git failed: git's sentence about a full disk, or else its first sentence, or else the exit code. If a
- * lock was in git's way, returns what a person can do about the lock.
- */
+/** Returns why git failed: a lock in its way, a full disk, or else its first sentence, or else the exit code. */
 export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const lock = lockIn(complaint);
   if (lock !== null) return lock;

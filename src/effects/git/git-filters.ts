@@ -84,10 +84,7 @@ async function overrideOwn(
   return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead(name) }));
 }
 
-/**
- * Returns the names of the filters that define one of these steps, such as `clean|process`. In a step that a filter
- * does not define, git converts nothing.
- */
+/** Returns the names of the filters that define one of these steps, such as `clean|process`. */
 export async function definedFilters(git: Git, steps: string): Promise<ReadonlySet<string>> {
   const pattern = `^filter\\..*\\.(${steps})$`;
   const { output } = await askGit(git, ['config', '-z', '--name-only', '--get-regexp', pattern]);
@@ -131,10 +128,7 @@ function asText(output: string): string | null {
 /** A larger configuration file counts as one that may name filters. */
 const CONFIG_MAX_BYTES = 64 * KB;
 
-/**
- * Whether a repository in this folder or above it may configure filters. Saves starting git in most
- * cases. Searches up to the root, because git skips a `.git` that is not a repository.
- */
+/** Whether a repository here or above may configure filters: git skips a `.git` that is not a repository. */
 function mayHaveFilters(folder: string): boolean {
   return upward(folder).some(
     // A bare repository has no `.git`: the folder itself contains HEAD.

@@ -35,10 +35,7 @@ export interface PrivateGit {
   readonly users: Git;
   /** Git without ralph's folder, for use in any folder. */
   readonly anywhere: Git;
-  /**
-   * Prints how two trees differ, as `git diff` does, to the standard output of this process. With `asStat`, prints only
-   * how many lines differ in each file. Resolves to git's exit code.
-   */
+  /** Prints how two trees differ, as `git diff` or `git diff --stat` does. Resolves to git's exit code. */
   showDiff(from: string, to: string, asStat: boolean): Promise<number>;
 }
 

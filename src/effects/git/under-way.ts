@@ -15,10 +15,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** The only sign between two steps of a `git cherry-pick A B` or `git revert A B`. */
 const SEQUENCE = 'sequencer';
 
-/**
- * Returns which operations are under way in a work tree, named by git's commands, such as `merge`. The files then
- * belong to no single commit, and the operation goes on from HEAD.
- */
+/** Returns which operations, such as `merge`, are under way in a work tree: its files belong to no single commit. */
 export function underWayIn(gitDir: string): readonly string[] {
   const found = Object.entries(SIGNS).flatMap(([file, name]) =>
     existsSync(path.join(gitDir, file)) ? [name] : [],

@@ -43,10 +43,7 @@ export interface IdsPlace {
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'git'>;
 }
 
-/**
- * Opens the ids of a task. A new task has none. If the file is missing or damaged, there are none either, and
- * `isFromStart` is false.
- */
+/** Opens the ids of a task; none for a new one, or if the file is missing or damaged. */
 export function openSnapshotIds({ folder, seal, task }: IdsPlace, isNew = false): SnapshotIds {
   const stored = storedSnapshotIds(folder);
   const isFromStart = isNew || stored.isFromStart;

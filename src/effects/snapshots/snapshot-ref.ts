@@ -12,10 +12,7 @@ export interface RefPlace {
   readonly ids: SnapshotIds;
 }
 
-/**
- * Creates a ref under the first free name, and returns that. Moves no ref once a task has snapshots. Rejects with a
- * `GitError`.
- */
+/** Creates a ref under the first free name and returns that; moves no snapshot's ref. Rejects with a `GitError`. */
 export async function createRef(
   { git, ids }: RefPlace,
   names: Iterable<string>,

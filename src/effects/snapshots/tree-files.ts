@@ -25,10 +25,7 @@ export async function requireTree(git: PrivateGit, treeOrCommit: string): Promis
   await requireObjects(git.own, entries.filter((entry) => !isRepository(entry)).map(idOf));
 }
 
-/**
- * Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `GitError` if an object is missing or
- * is not what its id says.
- */
+/** Reads the contents of entries such as `100644 <id>`, by entry. Rejects with a `GitError` if one is missing. */
 export async function readEntries(
   git: PrivateGit,
   entries: Iterable<string>,

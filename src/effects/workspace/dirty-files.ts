@@ -46,10 +46,7 @@ export function isSameFile(one: DirtyFile, other: DirtyFile): boolean {
   return one.content !== null && one.content === other.content;
 }
 
-/**
- * Returns the files that differ between two looks at the same tree. `further` are files that may differ although
- * neither look lists them, because they were committed in between.
- */
+/** Returns the files that differ between two looks at a tree; `further` may differ though neither look lists them. */
 export async function changedFiles(
   root: string,
   before: DirtyFiles,
@@ -94,10 +91,7 @@ function markDirtyFile(
   }
 }
 
-/**
- * Returns the fingerprint of an inner repository: HEAD and its reflog, which show commits. For its files see
- * `inner-repositories.ts`.
- */
+/** Returns the fingerprint of an inner repository: HEAD and its reflog. For its files see `inner-repositories.ts`. */
 function markRepository(folder: Buffer): DirtyFile {
   // A folder whose name is not UTF-8 is not found by this path.
   const own = `${folder}/.git`;

@@ -14,10 +14,7 @@ export interface FileMark {
 /** Fingerprints by absolute path. */
 export type FileMarks = Readonly<Record<string, FileMark>>;
 
-/**
- * Takes the fingerprints of all matching files. Does not read files again that were not written since
- * `earlier`. Returns `earlier` itself if nothing has changed.
- */
+/** Takes the fingerprints of matching files; returns `earlier` itself, and reads no file, if nothing has changed. */
 export async function markFiles(
   globs: readonly string[],
   options: GlobOptions,
@@ -49,10 +46,7 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/**
- * Returns the absolute paths of matching regular files, in no particular order. Links do not match, because
- * a link could point to anything.
- */
+/** Returns the absolute paths of matching regular files, in no order. Links do not match: they lead anywhere. */
 export async function filesThatMatch(
   globs: readonly string[],
   { cwd, isOwn, dot = false }: GlobOptions,

@@ -20,10 +20,7 @@ import { countPlan } from './plan-count.ts';
  * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /**
-   * The request for the baseline. Null for a task that a program stores through ralph's library, whose baseline has
-   * only `done`.
-   */
+  /** The request for the baseline; null for a task that a program stores by the library: that has only `done`. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];

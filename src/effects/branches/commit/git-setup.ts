@@ -12,10 +12,7 @@ import { hooksFolder } from '../../git/questions/settings.ts';
 import { type Repository, timeOf } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 
-/**
- * What a commit may run or obey, by name: hooks, filters, and each of git's settings, with a hash of its content. A
- * comparison with the setup at the task's start shows what has changed since.
- */
+/** What a commit may run or obey: hooks, filters, and each of git's settings, by name, with a hash of its content. */
 export type GitSetup = Readonly<Record<string, string>>;
 
 /**

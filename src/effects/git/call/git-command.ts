@@ -139,10 +139,7 @@ export async function callGit(command: GitCommand): Promise<GitAnswer> {
   });
 }
 
-/**
- * Runs git on the terminal, or the standard output, of this process, with the user's colours and pager. Resolves to
- * git's exit code, or to 127 if git cannot be started.
- */
+/** Runs git on this terminal, with the user's colours and pager. Resolves to its exit code, or to 127 without git. */
 export function showGit({
   args,
   cwd,

@@ -3,10 +3,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
-/**
- * Returns the file of git, and the PATH for the programs that git starts. An agent can put its own `git` into the work
- * tree, so that one is used only if no other is found.
- */
+/** Returns the file of git, and PATH for what it starts. A `git` in the work tree counts only if there is no other. */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -37,10 +34,7 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/**
- * Options that keep git from starting programs that the repository chooses: a file watcher (which can
- * also stay as a daemon), hooks, and a program that checks signatures.
- */
+/** Options against programs that the repository chooses: a file watcher, hooks, and one that checks signatures. */
 export const SAFE_SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',

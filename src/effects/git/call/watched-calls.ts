@@ -34,10 +34,7 @@ export interface QuietTimes {
   readonly quietMs?: number;
   /** How long a call may be quiet after another one was quiet for too long, in ms. */
   readonly waryQuietMs?: number;
-  /**
-   * How long a call may be quiet once the run is ending, in ms. A call that begins when the run should have ended gets
-   * only this time in all.
-   */
+  /** How long a call may be quiet once the run is ending, in ms; a call that begins later has only this time in all. */
   readonly lastQuietMs?: number;
 }
 

@@ -69,10 +69,7 @@ export async function isShallow(git: Git): Promise<boolean> {
   return outputOf(await askGit(git, ['rev-parse', '--is-shallow-repository'])) === 'true';
 }
 
-/**
- * Lists the commits of a task that `branch` has and `others` do not. With `since`, an instant in seconds, lists only
- * those made since then. Lists none if git fails.
- */
+/** Lists the task's commits that `branch` has and `others` do not, made since an instant in s; none if git fails. */
 export async function commitsOfTask(
   git: Git,
   taskId: string,

@@ -208,10 +208,7 @@ export async function writeTree(
   return outputOf(await askGit(git, ['write-tree', ...(isPartial ? ['--missing-ok'] : [])]), why);
 }
 
-/**
- * Writes all files of an index, and overwrites what is there. `attributes` is a file with attributes for all of them.
- * Rejects with a `GitError` that says `why`, or git's reason.
- */
+/** Writes all files of an index over what is there; `attributes` is a file of attributes. Rejects with a `GitError`. */
 export async function writeFiles(
   git: Git,
   { attributes, why }: { readonly attributes?: string; readonly why?: string } = {},

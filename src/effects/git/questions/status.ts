@@ -19,10 +19,7 @@ interface StatusOptions {
   readonly why?: string;
 }
 
-/**
- * Returns HEAD, and what is not committed in a work tree or at some paths. Rejects with a `GitError` that says `why`,
- * or git's reason.
- */
+/** Returns HEAD, and what is not committed in a work tree or at some paths. Rejects with a `GitError`. */
 export async function readStatus(
   git: Git,
   pathspecs: Pathspecs = [],

@@ -75,15 +75,9 @@ export interface TreeKeeper extends Snapshots {
   loseTree(): void;
   /** Whether the folder is still in the same repository. */
   isHere(): boolean;
-  /**
-   * Makes a snapshot with the paths that a hook or a filter has written during the commit of an iteration, as work of
-   * that iteration. Changes to other paths since the end of the iteration are left out.
-   */
+  /** Makes a snapshot of only the paths that a hook or a filter wrote at an iteration's commit, as its work. */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
-  /**
-   * Makes a snapshot after the checks of an iteration in which the agent said that the task is done, as work of that
-   * iteration. Returns the tree from before the checks; null if there is none.
-   */
+  /** Makes a snapshot after an iteration's checks, as its work. Returns the tree from before them; null for none. */
   keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the agent has changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;

@@ -201,10 +201,7 @@ function countFiles(
   };
 }
 
-/**
- * Returns a text that changes if HEAD or any branch may have moved. An agent may commit to a branch that is not checked
- * out.
- */
+/** Returns a text that changes if HEAD or any branch may have moved, even one that is not checked out. */
 function branchSign(places: Places): string {
   const { commonDir } = places;
   const branches = filesBelow(path.join(commonDir, 'refs/heads'));

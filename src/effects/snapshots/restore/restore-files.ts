@@ -59,10 +59,7 @@ export type BlockedReason =
 
 const SUBMODULE = /^160000 /;
 
-/**
- * Restores paths of the work tree. Resolves to those that could not be restored; one failure does not keep back the
- * others. Rejects with a `GitError` if git fails before anything was changed.
- */
+/** Restores paths. Resolves to those that stay as they are. Rejects with a `GitError` before anything was changed. */
 export async function restoreFiles({ git, entries, mayReplace }: RestoreRequest): Promise<Blocked> {
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');

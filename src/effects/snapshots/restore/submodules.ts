@@ -58,10 +58,7 @@ async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
   return existsSync(path.join(folder, 'HEAD')) ? { name, folder } : null;
 }
 
-/**
- * Fills submodules that have lost their files from their own repositories, without network. Resolves to
- * those that could not be filled. The work tree must have its `.gitmodules` again.
- */
+/** Fills submodules from their own repositories, without network, once `.gitmodules` is back. Resolves to the rest. */
 export async function fillSubmodules(
   git: PrivateGit,
   tree: string,
