@@ -145,20 +145,10 @@ export async function deleteRef(git: Git, name: string, commit: string): Promise
   outputOf(await askGit(git, ['update-ref', '-d', name, commit]));
 }
 
-/** Removes refs, whatever they lead to. Resolves to whether all of them are gone. */
-export async function deleteRefs(git: Git, names: Iterable<string>): Promise<boolean> {
-  const input = Buffer.from([...names].map((name) => `delete ${name}\n`).join(''), 'latin1');
-  return (await askGit(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
-}
-
-/** Removes all refs below a name. Resolves to whether all of them are gone. */
+/** Removes all refs below a name, whatever they lead to. Resolves to whether all of them are gone. */
 export async function deleteRefsBelow(git: Git, name: string): Promise<boolean> {
   const listed = await orNull(listRefs(git, [`${name}/`]));
-  return (
-    listed !== null &&
-    deleteRefs(
-      git,
-      listed.map((ref) => ref.name),
-    )
-  );
+  if (listed === null) return false;
+  const input = Buffer.from(listed.map((ref) => `delete ${ref.name}\n`).join(''), 'latin1');
+  return (await askGit(git, ['update-ref', '--no-deref', '--stdin'], { input })).exitCode === 0;
 }
