@@ -12,7 +12,7 @@ export interface Claim {
 /** Returns the result of the command that decided a claim, if one did: an agent can bend it like a check. */
 export function decidingCheck(
   { evidence }: Claim,
-  { commands = {} }: Sightings,
+  { commands }: Sightings,
   rules: JudgeRules,
 ): readonly CheckResult[] {
   const result = commands[evidence.kind];

@@ -7,11 +7,8 @@ export interface Sightings {
   readonly watchMatches: readonly string[];
   /** The watched file's path in the done folder if it was moved there during the task; otherwise null. */
   readonly movedFile: string | null;
-  /**
-   * The results of the conditions' commands, by the kind of the condition. Absent in a step that was saved by an
-   * older version of ralph; a resume then observes the files again.
-   */
-  readonly commands?: Readonly<Record<string, MeasuredResult>>;
+  /** The results of the conditions' commands, by the kind of the condition. */
+  readonly commands: Readonly<Record<string, MeasuredResult>>;
   readonly plan: PlanCount | null;
   /** The plan at the task's start; absent if unknown. */
   readonly planAtStart?: PlanCount | null;

@@ -183,7 +183,7 @@ function startIn({ carry: { failedAtStart } }: LoopState): Pick<Handover, 'faile
 function carryFrom(
   { refusedHosts: hosts = [] }: LoopState,
   answer: CountedAnswer,
-  { commands = {} }: Sightings,
+  { commands }: Sightings,
   held: Blocker | null,
   failed: readonly CheckResult[],
 ): Handover {

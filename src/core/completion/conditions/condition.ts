@@ -43,7 +43,7 @@ export interface Condition {
 
 /** Returns the evidence if the command of a condition exited with 0, otherwise null. */
 export function commandSucceeded({ sightings }: IterationView, kind: string): string | null {
-  const result = sightings.commands?.[kind];
+  const result = sightings.commands[kind];
   return result?.exitCode === 0 ? `${result.command} exited with 0` : null;
 }
 
