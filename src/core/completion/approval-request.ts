@@ -19,9 +19,8 @@ const REQUEST =
 const LONGEST_WHAT = 1_000;
 
 /**
- * Returns the last `<approval id="short-id">what</approval>` of a final message, or null if there is none.
- * Ignores requests that the agent only shows: those in code, in a quote or in a comment, and those with the text
- * of an example in ralph's `own` texts.
+ * Returns the last `<approval id="short-id">what</approval>` of a final message; null without one. Requests in code,
+ * quotes and comments, and examples from ralph's `own` texts, do not count.
  */
 export function readApprovalRequest(
   message: string,

@@ -18,9 +18,8 @@ export function visible(text: string): string {
 }
 
 /**
- * Returns the message with `REPLACEMENT_CHARACTERS.veil` before each mention of the promise, tagged or bare, whose
- * invisible characters are not exactly those of the promise. Removes invisible characters from all mentions and
- * colour codes from the message; colour codes do not count as invisible characters.
+ * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
+ * mention where they are not those of the promise. Also removes colour codes, which do not count.
  */
 export function markVeiled(message: string, promise: string): string {
   if (!ONE.test(message)) return message;

@@ -18,9 +18,8 @@ const ATTRIBUTE = /([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const LONGEST_STEP = 200;
 
 /**
- * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message, or null if there is
- * none. Ignores reports that the agent only shows: those in code or in a comment, and examples from ralph's `own`
- * texts.
+ * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message; null without one. Reports
+ * in code and comments, and examples from ralph's `own` texts, do not count.
  */
 export function readProgressReport(
   message: string,

@@ -67,10 +67,8 @@ export type NearMissReason =
   | 'stop-hook';
 
 /**
- * Judges the agent's final message by a match rule, after removing echoes of `ownTexts`. The promise is
- * matched literally and case-sensitively; white space is folded, colour codes and CRLF are ignored, and
- * invisible characters inside a mention put it in doubt. An empty promise is absent from every message. Never
- * throws. The rules are in docs/completion.md.
+ * Judges the agent's final message by a match rule, without echoes of `ownTexts`. An empty promise is absent from every
+ * message. Never throws. The rules are in docs/completion.md.
  */
 export function judgePromise(
   message: string,
@@ -97,9 +95,8 @@ export function judgePromise(
 }
 
 /**
- * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing sentence,
- * even below an unfinished paragraph. This is for signals and abort promises: the agent is never asked whether it
- * means those.
+ * Whether the message states the phrase, also as its closing sentence or below an unfinished paragraph: the agent is
+ * never asked whether it means a signal or an abort promise.
  */
 export function statesPhrase(
   message: string,

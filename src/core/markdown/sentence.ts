@@ -1,9 +1,8 @@
 import { hasWords } from './words.ts';
 
 /**
- * Whether the beginning of a line ends with a complete sentence, so that a new sentence can follow. `possible` means
- * that the short word before the full stop can be an abbreviation (`ggf.`). The shape of the word decides, since no
- * list could contain the abbreviations of all languages.
+ * Whether the beginning of a line ends a sentence. `possible`: the short word before the full stop can be an
+ * abbreviation (`ggf.`). Its shape decides, since no list has the abbreviations of all languages.
  */
 export type SentenceEnd = 'certain' | 'possible' | 'none';
 

@@ -9,9 +9,8 @@ const MAVEN_BROKEN =
 const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;
 
 /**
- * Reads the output of Maven's Surefire and Failsafe, which for each module ends with the names of its failed tests and
- * with numbers. With `-q`, Maven prints numbers only if a test failed, so they do not count as the number of tests.
- * Before 2.20, lines had no level such as `[INFO]`.
+ * Reads the output of Maven's Surefire and Failsafe. With `-q`, Maven prints numbers only if a test failed, so they are
+ * not the number of tests. Before 2.20, lines had no level such as `[INFO]`.
  */
 export function maven(tally: TestTally): Runner {
   let isQuiet = true;

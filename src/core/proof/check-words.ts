@@ -46,9 +46,8 @@ const DEEPEST = 8;
 const MOST_WRAPPERS = 20;
 
 /**
- * Returns what a shell command runs: paths that are the first word of a command in it, and files that an interpreter
- * is given, but not files that a command only looks at. Variables that the command itself sets and the lists of its
- * loops are known; nothing else is expanded, except `$PWD`. Only the first 4,000 code units of a line are read.
+ * Returns what a shell command runs: paths that are the first word of a command, and files that an interpreter is
+ * given. Known are `$PWD`, variables that the command sets, and lists of its loops. 4,000 code units are read.
  */
 export function runOf(line: string): CommandRun {
   return readLine(line, new Map());

@@ -22,8 +22,7 @@ const DEEPEST = 4;
 
 /**
  * Returns the word by which a command uses the work tree: a file in it, or a program that runs what its files say; null
- * if there is none. The agent can rewrite such files, and must not control a command that judges its work or that is
- * told of it. This catches mistakes; it cannot know what a program will read.
+ * without one. The agent could rewrite what judges or follows its work. This only catches mistakes.
  */
 export function commandInTree(command: string, startDir: string, cwd: string): string | null {
   const root = treeAround(cwd);

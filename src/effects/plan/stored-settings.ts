@@ -52,9 +52,8 @@ export function requireStoredRun(folder: string, { task_id }: TaskState): Stored
 }
 
 /**
- * Returns the prompt with which a task was started, from `prompt.md` or the state. A state written by another program
- * contains the whole prompt; a state written by `ralph run` contains only its beginning. Throws a `StateCorruptedError`
- * if a task of `ralph run` has lost its prompt.
+ * Returns the prompt of a task's start, from `prompt.md` or the state, where another program keeps it whole and `ralph
+ * run` its beginning. Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
  */
 export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   const kept = readOr(folder, PROMPT);

@@ -16,9 +16,8 @@ import {
 import { searchAndRead } from './search-deciders.ts';
 
 /**
- * Returns the files on which the results of checks depend now, sorted, relative to the folder: files that the checks
- * run and, in a git work tree, configuration files of tools and the files that these name. `known` is what the checks
- * run, if that was just found. Never rejects because something cannot be read.
+ * Returns the files on which the results of checks depend now, sorted, relative to the folder. `known` is what the
+ * checks run, if that was just found. Never rejects because something cannot be read.
  */
 export async function decidersHere(
   place: FolderOfChecks,

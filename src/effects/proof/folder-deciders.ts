@@ -10,9 +10,8 @@ import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 
 /*
- * Deciders of a folder outside git: what decides the results of checks. There is no tree to compare with, so hashes of
- * files are compared. Files that decide only by names are not searched for, since nothing says which files belong to
- * the task.
+ * Deciders of a folder outside git. There is no tree to compare with, so hashes of files are compared. Files that
+ * decide only by names are not searched for, since nothing says which files belong to the task.
  */
 
 /** What the results of a folder's checks depend on; stored as JSON. */

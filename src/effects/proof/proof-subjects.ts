@@ -35,8 +35,7 @@ export async function subjectsOf(
 
 /**
  * Returns the tree that `git add` makes of a tree's files; null if a program of the repository could change them. The
- * work tree may have changed since the tree was taken, so files that differ from HEAD are written to a folder of
- * ralph's own and added from there.
+ * files that differ from HEAD are added from a folder of ralph's own, since the work tree may have changed.
  */
 async function committedTreeOf(
   git: PrivateGit,

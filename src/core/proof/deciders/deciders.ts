@@ -59,9 +59,8 @@ interface OpenLines {
 }
 
 /**
- * Finds what checks run, directly or through scripts and recipes of task files, and the files that those deciders
- * name: one step deep, or two through a package of the workspace. Files that are deciders by their name alone are not
- * part of the result: see `isDeciderName`.
+ * Finds what checks run, also through scripts and recipes, and the files that those deciders name: one step deep, or
+ * two through a package of the workspace. Deciders by their name alone are left out: see `isDeciderName`.
  */
 export function searchForDeciders({
   checks,

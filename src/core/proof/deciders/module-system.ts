@@ -5,9 +5,8 @@ import { folderOf } from './named-places.ts';
 type Texts = ReadonlyMap<string, string>;
 
 /**
- * Finds the test folders that need a `package.json` of their own with the module system (ESM or CommonJS) of the
- * start, because the work has changed the package's. Returns the text for each `package.json` by its path. Leaves out
- * folders that already have one, or whose names do not say that they hold tests.
+ * Finds the test folders that need a `package.json` with the module system of the start, because the work has changed
+ * the package's. Returns the text for each by its path. Folders that have one already are left out.
  */
 export function moduleSystemsOf(
   tests: readonly string[],

@@ -14,9 +14,8 @@ import { joinedLines } from './recipes.ts';
 import { isPartOfChecks, isToolName } from './work-names.ts';
 
 /*
- * Finds the files that deciders (files that decide the results of checks) name. A file that a tool is told to load
- * decides as much as the tool's own settings. A script that decides also runs and imports the work, so of the files
- * that it names only those count that look like a part of the checks.
+ * Finds the files that deciders (files that decide the results of checks) name. A script that decides also runs and
+ * imports the work, so of the files that it names only those count that look like a part of the checks.
  */
 
 export interface DecidersThatName {

@@ -11,9 +11,8 @@ export function scriptLine(packageJson: string | null, name: string): string | n
 }
 
 /**
- * Returns a `package.json` with the settings of tools as they were at the start, and with the scripts in `lines`,
- * where null removes a script. Dependencies and all else stay. If one text cannot be parsed, returns the text of the
- * start.
+ * Returns a `package.json` with the tools' settings of the start, and with the scripts in `lines`, where null removes
+ * one. All else stays. If one text cannot be parsed, returns that of the start.
  */
 export function packageAtStart(
   packageJson: string,

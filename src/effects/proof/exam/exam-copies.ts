@@ -20,9 +20,8 @@ import { bringInstalled, isInstalledFolder } from './exam-installed.ts';
 import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-links.ts';
 
 /*
- * Copies what no snapshot has into the exam, a checkout for running the checks, so that whatever checks write, such as
- * build output, stays out of the work tree. Copies keep their times: they are older than the exam's other files, so
- * build tools build again. What exceeds `MOST_BYTES` is linked.
+ * Copies what no snapshot has into the exam, a checkout for running the checks, so that they write nothing into the
+ * work tree. Copies keep their times, so build tools build again. What exceeds `MOST_BYTES` is linked.
  */
 
 /** The limit for all copies of one exam together, in bytes. */

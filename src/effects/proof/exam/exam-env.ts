@@ -6,9 +6,8 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
 import { editableFolders } from './python-path.ts';
 
 /**
- * Returns the environment of a check in the exam, a checkout for running the checks. Paths of the work tree become
- * paths of the exam, and Python finds editable installs in the exam before those in the work tree. Throws a `GitError`
- * if it is unclear how Python finds these.
+ * Returns the environment of a check in the exam, a checkout: its paths lead into the exam, and Python finds editable
+ * installs there first. Throws a `GitError` if it is unclear how Python finds these.
  */
 export function envInExam(
   env: NodeJS.ProcessEnv,
