@@ -40,7 +40,7 @@ function redAtStart({ checks, checksAtStart, examination }: View): readonly Chec
   return (checksAtStart ?? []).filter(
     (start) =>
       start.verdict !== 'passed' &&
-      !judgedNothing(start, examination.deciders?.hadTests === true) &&
+      !judgedNothing(start, examination) &&
       resultOf(start, checks) !== undefined,
   );
 }

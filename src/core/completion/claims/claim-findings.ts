@@ -16,21 +16,15 @@ export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isPassed = oldExamOf(view)?.kind === 'passed';
   // If the tests of the start pass, a changed configuration may be what the work needs, so it does not block the claim.
   const mayHold = isHold && !isPassed && !startTestsPass(view);
-  const plain = [emptyWork(view), boxesTakenOut(view), changedTests(view)].flatMap((found) =>
-    found === null ? [] : [{ found, held: isHold, isOpen: true }],
-  );
-  const fewer = fewerThanAtStart(view.checks, view).map((found) => ({
-    ...{ found, held: mayHold },
-    isOpen: !isPassed,
-  }));
-  const rewritten = rewrittenFiles(view).map((found) => ({ found, held: isHold, isOpen: true }));
-  const failed = failedTests(view).map((found) => ({ found, held: isHold, isOpen: true }));
+  const open = (found: Finding): ClaimFinding => ({ found, held: isHold, isOpen: true });
+  const fewer = (found: Finding) => ({ found, held: mayHold, isOpen: !isPassed });
+  const ofWork = [emptyWork(view), boxesTakenOut(view), changedTests(view)];
   const all = [
-    ...plain,
-    ...failed,
+    ...ofWork.flatMap((found) => (found === null ? [] : open(found))),
+    ...failedTests(view).map(open),
     ...changedDeciders(view, { isHold, mayHold, isPassed }),
-    ...rewritten,
-    ...fewer,
+    ...rewrittenFiles(view).map(open),
+    ...fewerThanAtStart(view.checks, view).map(fewer),
   ];
   return [
     ...all,
@@ -156,21 +150,10 @@ export function oldExamOf(view: ExamView): OldExamAnswer | null {
 }
 
 /** Whether a check had nothing to judge at the start, and has tests now. */
-function isNew(
-  check: CheckResult,
-  {
-    checks,
-    checksAtStart,
-    examination,
-  }: Pick<FindingsView, 'checks' | 'checksAtStart' | 'examination'>,
-): boolean {
+function isNew(check: CheckResult, { checks, checksAtStart, examination }: ExamView): boolean {
   const start = resultOf(check, checksAtStart);
   const now = resultOf(check, checks);
-  return (
-    start !== undefined &&
-    judgedNothing(start, examination.deciders?.hadTests === true) &&
-    (now?.tests ?? 0) > 0
-  );
+  return start !== undefined && judgedNothing(start, examination) && (now?.tests ?? 0) > 0;
 }
 
 /** Judges the results from a checkout by the results before the first iteration. */
@@ -188,7 +171,7 @@ export function judgedIn(
 function deciderStood({ examination, checks, checksAtStart }: FindingsView): boolean {
   const hadNothing = checks.every((check) => {
     const start = resultOf(check, checksAtStart);
-    return start !== undefined && judgedNothing(start, examination.deciders?.hadTests === true);
+    return start !== undefined && judgedNothing(start, examination);
   });
   const ranTests = checks.some((check) => (resultOf(check, checksAtStart)?.tests ?? 0) > 0);
   return (examination.deciders?.stood === true || ranTests) && !hadNothing;

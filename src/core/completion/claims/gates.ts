@@ -4,13 +4,10 @@ import type { JudgeVerdict } from '../../judge/verdict.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { FindingProof } from '../../proof/statement.ts';
 import type { Check } from '../../settings/checks.ts';
-import type { Policy } from '../../task/policy.ts';
 import { type CheckResult, failedChecks, redChecks } from '../check-result.ts';
 import { type Claim, decidingCheck } from '../claim.ts';
 import type { CommandResult } from '../command-result.ts';
 import type { Examination, ExamPart, JudgeAnswer } from '../examination.ts';
-import type { Sightings } from '../sightings.ts';
-import type { WorkSeen } from '../work-seen.ts';
 import {
   failedExamOf,
   findAgainst,
@@ -22,24 +19,18 @@ import type { ClaimProof } from './claim-proof.ts';
 import type { FindingsView } from './findings-view.ts';
 
 /** What a gate (a condition for accepting a claim of completion) knows. It lets the claim pass or blocks it. */
-export interface ClaimView {
-  readonly claim: Claim;
+export interface ClaimView extends Omit<FindingsView, 'checks' | 'examination'> {
   readonly iteration: number;
   /** Refused tools that did not succeed later in the iteration. */
   readonly refused: readonly RefusedTool[];
   /** How many sub-agents the system stopped in the iteration. */
   readonly stoppedSubAgents: number;
-  readonly sightings: Sightings;
   /** The results of the checks of `--verify`; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
-  /** The results of the checks before the first iteration; null if they were not run then. */
-  readonly checksAtStart: readonly CheckResult[] | null;
-  readonly work: WorkSeen;
   /** What was found out about the claim; null if it is not examined. */
   readonly examination: Examination | null;
   /** Consecutive iterations, including this one, in which a claim passed every earlier gate. */
   readonly confirmations: number;
-  readonly policy: Policy;
 }
 
 /** Which gate blocks a claim, and why. The events and the reminder report it. */

@@ -1,4 +1,5 @@
 import type { CheckResult } from '../check-result.ts';
+import type { Examination } from '../examination.ts';
 
 /** Matches what programs print if a script or a target does not exist. */
 const NOT_THERE =
@@ -10,8 +11,8 @@ const NOT_THERE =
  */
 export function judgedNothing(
   { exitCode, tests, output }: Pick<CheckResult, 'exitCode' | 'tests' | 'output'>,
-  hadTests: boolean,
+  { deciders }: Examination,
 ): boolean {
   if (tests === null && exitCode !== 0 && NOT_THERE.test(output)) return true;
-  return !hadTests && (tests === 0 || exitCode === 126 || exitCode === 127);
+  return deciders?.hadTests !== true && (tests === 0 || exitCode === 126 || exitCode === 127);
 }
