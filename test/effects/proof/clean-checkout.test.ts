@@ -27,7 +27,10 @@ test('what git ignores cannot help, and what --setup makes does', async () => {
     ['.git', '.gitignore', 'a.txt', 'build.sh', 'check.sh', 'new.txt'].toSorted(),
   );
   expect(untouched(task.folder)).toEqual(before);
-  expect(await task.clean(tree, { setup: 'sh build.sh' })).toMatchObject({ kind: 'ran', folder: null });
+  expect(await task.clean(tree, { setup: 'sh build.sh' })).toMatchObject({
+    kind: 'ran',
+    folder: null,
+  });
   expect(existsSync(dirname(task.cleanFolder))).toBe(false);
   expect(untouched(task.folder)).toEqual(before);
 });
@@ -60,6 +63,9 @@ test('works in the same folder, and copies what is asked for', async () => {
 
 test('checks a commit of another time, which may lack the folder', async () => {
   const task = await makeExam({ 'a.txt': 'a' }, { checks: ['test -z "$(ls)"'], below: 'sub' });
-  expect(await task.clean(task.git('rev-parse', 'HEAD'))).toMatchObject({ kind: 'ran', folder: null });
+  expect(await task.clean(task.git('rev-parse', 'HEAD'))).toMatchObject({
+    kind: 'ran',
+    folder: null,
+  });
   expect(Object.keys(bytesBelow(task.folder))).toContain('a.txt');
 });
