@@ -1,4 +1,5 @@
 import { nearest } from '../../core/text/nearest.ts';
+import { ifPossible } from '../../effects/files/if-possible.ts';
 import { taskIdsIn } from '../../effects/state/task-list.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 
@@ -18,9 +19,5 @@ export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError
 
 /** Returns the ids of the tasks; none if the folder cannot be read, because the suggestion is optional. */
 function idsIn(stateDir: string): readonly string[] {
-  try {
-    return taskIdsIn(stateDir);
-  } catch {
-    return [];
-  }
+  return ifPossible(() => taskIdsIn(stateDir)) ?? [];
 }

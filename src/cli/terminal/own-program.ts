@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { ifPossible } from '../../effects/files/if-possible.ts';
 import { upward } from '../../effects/files/upward.ts';
 
 const PACKAGE = 'ralph-headless';
@@ -38,18 +39,9 @@ export function ownProgram({ script, folder, path: search }: Started): string {
 }
 
 function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return ifPossible(() => accessSync(file, constants.X_OK)) !== null;
 }
 
 function real(file: string): string | null {
-  try {
-    return realpathSync(file);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => realpathSync(file));
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import type { TreeLacks } from '../../core/task/tree-lacks.ts';
 import { namesIn } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { isInside } from '../files/real-path.ts';
 import { type Git, gitAt, gitIn } from '../git/git.ts';
 import { namesByIgnored } from '../git/questions/index-files.ts';
@@ -23,11 +24,7 @@ export async function emptySubmodules(
 }
 
 function isEmptyFolder(root: string, place: string): boolean {
-  try {
-    return isInside(root, place) && readdirSync(place).length === 0;
-  } catch {
-    return false;
-  }
+  return ifPossible(() => isInside(root, place) && readdirSync(place).length === 0) ?? false;
 }
 
 /** Names of files and folders in a project's root that programs need and people do not commit. */

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { QUIET_LISTENER, QUIET_SIGNS } from '../agents/agent.ts';
 import { MB, readTail } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { createClaudeStream } from './stream.ts';
@@ -13,12 +14,8 @@ const LINE_END = Buffer.from('\n');
 /** Returns the main agent's last message in a transcript of Claude Code; null if there is none. Never throws. */
 export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
-  let bytes: Buffer;
-  try {
-    bytes = readTail(file, TAIL_BYTES);
-  } catch {
-    return null;
-  }
+  const bytes = ifPossible(() => readTail(file, TAIL_BYTES));
+  if (bytes === null) return null;
   const reader = createClaudeStream(QUIET_LISTENER, QUIET_SIGNS);
   const splitter = createLineSplitter({
     onLine: (line) => {

@@ -1,24 +1,18 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { ifPossible } from './if-possible.ts';
 
 /** Returns the names in a folder, unsorted; empty if it cannot be read. Never throws. */
 export function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return ifPossible(() => readdirSync(folder)) ?? [];
 }
 
 /** Returns the sorted names of the regular files in a folder, without links and pipes; empty if it cannot be read. */
 export function fileNamesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ name }) => name)
-      .sort();
-  } catch {
-    return [];
-  }
+  const entries = ifPossible(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
 }
 
 /**
@@ -30,9 +24,5 @@ export function watchFolder(
   onEvent: () => void,
   onError: () => void = () => {},
 ): FSWatcher | null {
-  try {
-    return watch(folder, { persistent: false }, onEvent).on('error', onError);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => watch(folder, { persistent: false }, onEvent).on('error', onError));
 }

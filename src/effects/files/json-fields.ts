@@ -1,4 +1,5 @@
 import { isObject } from '../../core/text/is-object.ts';
+import { ifPossible } from './if-possible.ts';
 
 /** A parsed JSON object from outside: the type of every field is unknown until checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -13,12 +14,8 @@ const HARMLESS_LENGTH = 2 * MOST_LEVELS;
 /** Parses a text as a JSON object; null if it is none, or too deep or large (`exceedsBounds`). Never throws. */
 export function parseObject(text: string): JsonObject | null {
   if (exceedsBounds(text)) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value: unknown = ifPossible(() => JSON.parse(text));
+  return isObject(value) ? value : null;
 }
 
 /** Whether a JSON text is nested too deeply, or has too many lists and objects, to be parsed. */

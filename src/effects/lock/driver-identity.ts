@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Here } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { isAlive, readBootId, readProcess, showsOwnPids } from '../processes/process-table.ts';
 
 /** Describes this process for the state file as the driver of a task: not only by its pid, since pids are reused. */
@@ -38,10 +39,7 @@ function ownPlace(): NonNullable<typeof found> {
  * so that drivers are judged by their heartbeat.
  */
 function pidNamespace(): string {
-  try {
-    const namespace = readlinkSync('/proc/self/ns/pid');
-    return showsOwnPids() ? namespace : `${namespace} ${randomUUID()}`;
-  } catch {
-    return '';
-  }
+  const namespace = ifPossible(() => readlinkSync('/proc/self/ns/pid'));
+  if (namespace === null) return '';
+  return showsOwnPids() ? namespace : `${namespace} ${randomUUID()}`;
 }

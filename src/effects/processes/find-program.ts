@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { AGENT_NAMES, AGENTS } from '../../core/agent/agents/agents.ts';
+import { isFile } from '../files/file-kinds.ts';
+import { ifPossible } from '../files/if-possible.ts';
 
 export interface ProgramSearch {
   /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
@@ -34,12 +36,7 @@ function notExecutable(file: string): AgentMissing {
 }
 
 function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  return isFile(file) && ifPossible(() => accessSync(file, constants.X_OK)) !== null;
 }
 
 export interface AgentCommand {

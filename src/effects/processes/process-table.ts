@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { ifPossible } from '../files/if-possible.ts';
+import { errorCode } from '../files/write-file.ts';
 
 /*
  * Reads processes: from /proc on Linux, with `ps` elsewhere. Synchronous on purpose: reading all of
@@ -158,11 +160,7 @@ let pidMax: number | undefined;
 
 /** Returns the text of a system-wide file in /proc; empty if it cannot be read. */
 function tryToReadProc(file: string): string {
-  try {
-    return readFileSync(`/proc/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
+  return ifPossible(() => readFileSync(`/proc/${file}`, 'utf8')) ?? '';
 }
 
 function readFromProc(pid: number): ProcessDetails | null {
@@ -202,8 +200,7 @@ function readProcFile(pid: number, file: 'stat' | 'cmdline' | 'environ'): string
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch (error) {
     // Any other error, such as EMFILE, does not mean that the process is dead.
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM') return null;
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(errorCode(error))) return null;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { isInstalled } from '../../core/proof/decider-names.ts';
 import type { ChangedDecider } from '../../core/proof/findings.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isFile } from '../files/file-kinds.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
@@ -88,11 +89,7 @@ function targetsOf(names: readonly string[], cwd: string): readonly string[] {
 
 /** Returns the target that a link names; null for anything else. */
 function linkAt(place: string): string | null {
-  try {
-    return readlinkSync(place);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => readlinkSync(place));
 }
 
 /**

@@ -2,18 +2,15 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { VERDICT_WORDS } from '../../core/judge/verdict.ts';
 import { PREDICATE_TYPE, type ProofStatement, STATEMENT_TYPE } from '../../core/proof/statement.ts';
+import { ifPossible } from '../files/if-possible.ts';
 
 /**
  * Reads a proof; null if the text is not a proof. Leaves out unknown fields. The text may come from anybody, so an id
  * can only be hex digits, which git cannot take for an option. No command of the proof is run here.
  */
 export function readStatement(text: string): ProofStatement | null {
-  try {
-    const parsed = schema().safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const parsed = schema().safeParse(ifPossible(() => JSON.parse(text)));
+  return parsed.success ? parsed.data : null;
 }
 
 /** The longest time that a timer can wait, in ms. */

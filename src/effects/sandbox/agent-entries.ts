@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import { agentsFolders } from '../../core/sandbox/default-rules.ts';
 import { SandboxError } from '../../errors.ts';
+import { ifPossible } from '../files/if-possible.ts';
 
 /** The limit for programs and data files together: each becomes a mount of every command, and many mounts are slow. */
 const AT_MOST = 200;
@@ -59,11 +60,8 @@ function isNamed(entry: string, names: readonly string[]): boolean {
 
 /** Returns the files, folders and links in a folder. Nothing runs sockets and pipes, and opening one would block. */
 function entriesOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((each) => each.isFile() || each.isDirectory() || each.isSymbolicLink())
-      .map(({ name }) => path.join(folder, name));
-  } catch {
-    return [];
-  }
+  const entries = ifPossible(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries
+    .filter((each) => each.isFile() || each.isDirectory() || each.isSymbolicLink())
+    .map(({ name }) => path.join(folder, name));
 }

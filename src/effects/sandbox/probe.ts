@@ -16,6 +16,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import { isFolder, isThere, statOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { tryToRemove } from '../files/write-file.ts';
 import type { ConfinedCommand } from '../processes/find-program.ts';
 import { killGroup } from '../processes/kill-group.ts';
@@ -190,9 +191,5 @@ function portOf(server: Server): string {
 
 /** Whether AppArmor denies users their own namespaces. */
 export function isRestricted(): boolean {
-  try {
-    return readFileSync(RESTRICTED, 'utf8').trim() === '1';
-  } catch {
-    return false;
-  }
+  return ifPossible(() => readFileSync(RESTRICTED, 'utf8'))?.trim() === '1';
 }

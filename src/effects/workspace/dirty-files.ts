@@ -1,6 +1,7 @@
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import { readWithin } from '../files/bounded-read.ts';
 import { sha256Of } from '../files/file-hash.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { gitFoldersAt } from '../git/git-folders-at.ts';
 
 /** A changed or untracked file at one instant. */
@@ -104,11 +105,7 @@ function markRepository(folder: Buffer): DirtyFile {
 }
 
 function statsOf(file: Buffer | string): BigIntStats | null {
-  try {
-    return lstatSync(file, { bigint: true });
-  } catch {
-    return null;
-  }
+  return ifPossible(() => lstatSync(file, { bigint: true }));
 }
 
 /** Includes the change time: the kernel updates it on every write, and no program can set it back. */

@@ -1,6 +1,7 @@
-import { lstatSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { hashOfFile } from '../files/file-hash.ts';
+import { lstatOf } from '../files/file-kinds.ts';
 
 /** The fingerprint of a regular file. */
 export interface FileMark {
@@ -113,10 +114,6 @@ async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark
 
 /** Returns the stats of a regular file; null for anything else. Synchronous, because ten thousand promises cost more. */
 function statsOf(file: string): Stats | null {
-  try {
-    const stats = lstatSync(file);
-    return stats.isFile() ? stats : null;
-  } catch {
-    return null;
-  }
+  const stats = lstatOf(file);
+  return stats?.isFile() === true ? stats : null;
 }

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { safeJson } from '../../../core/text/safe-json.ts';
 import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
 import { sha256Of } from '../../files/file-hash.ts';
+import { namesIn } from '../../files/folder.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
 import type { Git } from '../../git/git.ts';
@@ -95,13 +96,9 @@ function filterPrograms(
 }
 
 function filesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => !name.endsWith('.sample'))
-      .map((name) => path.join(folder, name));
-  } catch {
-    return [];
-  }
+  return namesIn(folder)
+    .filter((name) => !name.endsWith('.sample'))
+    .map((name) => path.join(folder, name));
 }
 
 function signOf(file: string): string | null {

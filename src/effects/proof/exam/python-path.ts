@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { namesIn } from '../../files/folder.ts';
+import { ifPossible } from '../../files/if-possible.ts';
 import { realPath } from '../../files/real-path.ts';
 import { GitError } from '../../git/git-error.ts';
 import { type ExamPlaces, placeInExam } from './exam-links.ts';
@@ -15,7 +17,7 @@ export function editableFolders(
   places: ExamPlaces,
 ): readonly string[] {
   const found = libraries.flatMap((library) =>
-    namesIn(library).flatMap((name) => {
+    loadingNames(library).flatMap((name) => {
       const text = readText(path.join(library, name));
       if (name.endsWith('.pth')) return linesOf(text).map((line) => path.resolve(library, line));
       return text.includes(places.root) ? mappedBy(text, path.join(library, name)) : [];
@@ -25,22 +27,12 @@ export function editableFolders(
 }
 
 /** Returns the names of `.pth` files, and of the modules that their lines load. */
-function namesIn(library: string): readonly string[] {
-  try {
-    return readdirSync(library).filter((name) =>
-      /\.pth$|^_.*(?:editable|finder).*\.py$/.test(name),
-    );
-  } catch {
-    return [];
-  }
+function loadingNames(library: string): readonly string[] {
+  return namesIn(library).filter((name) => /\.pth$|^_.*(?:editable|finder).*\.py$/.test(name));
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return ifPossible(() => readFileSync(file, 'utf8')) ?? '';
 }
 
 /** Returns the lines of a `.pth` file that are paths. */

@@ -14,6 +14,7 @@ import path from 'node:path';
 import type { GitFolder } from '../../../core/sandbox/default-rules.ts';
 import { isAtOrBelow, isWithinAny } from '../../../core/sandbox/places.ts';
 import type { SandboxRules } from '../../../core/sandbox/rules.ts';
+import { ifPossible } from '../../files/if-possible.ts';
 import { realPath } from '../../files/real-path.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { asText, asTreePath } from '../../git/tree-path.ts';
@@ -127,11 +128,7 @@ function entriesOf(folder: string, opens: boolean): readonly Dirent[] {
 }
 
 function targetOf(place: string): string {
-  try {
-    return readlinkSync(toPath(place), 'latin1');
-  } catch {
-    return '';
-  }
+  return ifPossible(() => readlinkSync(toPath(place), 'latin1')) ?? '';
 }
 
 /** Removes a link, even from a folder to which its owner no longer has a right. Returns whether that worked. */
