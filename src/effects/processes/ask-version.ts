@@ -1,6 +1,9 @@
-import { execa } from 'execa';
+import { randomUUID } from 'node:crypto';
+import { createEndsText } from '../files/bounded-text.ts';
+import { endLeftovers } from './end-process.ts';
 import { forAgent } from './find-program.ts';
-import { killGroup } from './kill-group.ts';
+import { MARKER_NAME } from './process-table.ts';
+import { NO_AGENT, runAgentProcess } from './run-process.ts';
 
 /** The line of the output of `--version` that names the version, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
@@ -9,66 +12,51 @@ export interface VersionQuestion {
   readonly file: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** After this time the program and its process group are killed. */
+  /** After this time the program and what it has started are ended. */
   readonly timeoutMs: number;
-  /** Kills the program and its process group when aborted. */
+  /** Kills the program and what it has started when aborted. */
   readonly signal: AbortSignal;
 }
 
-const MOST_CHARS = 4_000;
-/** Time to read the rest of the pipes after the program has exited. */
-const LAST_WORDS_MS = 250;
+const MOST_BYTES = 4_000;
 
-/** Asks a program for its version, and then kills its process group. Never rejects. */
+/** Asks a program for its version, and ends what it leaves running. Never rejects. */
 export async function askVersion(question: VersionQuestion): Promise<VersionAnswer> {
-  const { file, cwd, timeoutMs, signal } = question;
-  const asked = execa(file, ['--version'], {
+  const { file, cwd, env, timeoutMs, signal } = question;
+  const stdout = createEndsText(MOST_BYTES, 0);
+  const all = createEndsText(MOST_BYTES, 0);
+  const marker = randomUUID();
+  const { end, leftovers } = await runAgentProcess({
+    ...NO_AGENT,
+    command: { file, args: ['--version'] },
     cwd,
-    env: forAgent(question.env),
-    extendEnv: false,
-    all: true,
-    stdin: 'ignore',
-    maxBuffer: MOST_CHARS,
-    reject: false,
-    detached: true,
-    cleanup: false,
+    env: { ...forAgent(env), [MARKER_NAME]: marker },
+    prompt: new Uint8Array(),
+    marker,
+    limits: { iterationMs: timeoutMs, idleMs: null, taskMs: timeoutMs },
+    stops: { signal, hurry: signal, cause: () => null },
+    onStdout(chunk) {
+      stdout.append(chunk.toString());
+      all.append(chunk.toString());
+    },
+    onStderr: (chunk) => all.append(chunk.toString()),
   });
-  let failure: string | null = null;
-  const giveUp = (why: string): void => {
-    failure ??= why;
-    killGroup(asked.pid);
-    asked.stdout.destroy();
-    asked.stderr.destroy();
-  };
-  const stop = (): void => giveUp('it was stopped');
-  const timer = setTimeout(
-    () => giveUp(`it did not answer within ${timeoutMs / 1_000} s and was stopped`),
-    timeoutMs,
-  );
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  // A process that the program has started may keep the pipes open after its exit.
-  asked.once('exit', () => {
-    setTimeout(() => {
-      asked.stdout.destroy();
-      asked.stderr.destroy();
-    }, LAST_WORDS_MS).unref();
-  });
-  const answer = await asked;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', stop);
-  killGroup(asked.pid);
-  if (failure !== null) return { failed: failure };
+  if (leftovers.length > 0) await endLeftovers(leftovers).done;
+  if (end.kind === 'not-started') return { failed: end.message };
+  if (end.kind === 'cut') {
+    return end.cause === 'stop-requested'
+      ? { failed: 'it was stopped' }
+      : { failed: `it did not answer within ${timeoutMs / 1_000} s and was stopped` };
+  }
   // Some programs print warnings first, mostly on standard error.
-  const version = answer.stdout.split('\n').find((line) => VERSION.test(line));
-  const line = version ?? answer.all.trim().split('\n')[0] ?? '';
-  return read(line.trim(), answer.exitCode, answer.originalMessage);
+  const version = stdout
+    .read()
+    .split('\n')
+    .find((line) => VERSION.test(line));
+  const line = (version ?? all.read().trim().split('\n')[0] ?? '').trim();
+  const exitCode = end.kind === 'exited' ? end.exitCode : null;
+  if (exitCode !== 0) return { failed: `it exited with code ${exitCode}: ${line}` };
+  return VERSION.test(line) ? { version: line } : { failed: `it printed no version but: ${line}` };
 }
 
 const VERSION = /\d+\.\d+/;
-
-function read(line: string, exitCode?: number, message?: string): VersionAnswer {
-  if (exitCode === undefined && message !== undefined) return { failed: message };
-  if (exitCode !== 0) return { failed: `it exited with code ${exitCode ?? null}: ${line}` };
-  return VERSION.test(line) ? { version: line } : { failed: `it printed no version but: ${line}` };
-}

@@ -39,6 +39,15 @@ export interface AgentProcessRequest {
   readonly onStart: (signs: AgentSigns) => void;
 }
 
+/** The parts of a request for a program that is no agent: its output is only collected, and it needs no guard. */
+export const NO_AGENT = {
+  guardPid: null,
+  exempt: () => [],
+  onMembers() {},
+  onHeard() {},
+  onStart() {},
+} satisfies Partial<AgentProcessRequest>;
+
 export interface AgentProcessReport extends ProcessFacts {
   /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];

@@ -6,7 +6,7 @@ import { createEndsText } from '../files/bounded-text.ts';
 import { endLeftovers, treeOfRun } from './end-process.ts';
 import type { Confine, ConfinedCommand } from './find-program.ts';
 import { MARKER_NAME } from './process-table.ts';
-import { runAgentProcess } from './run-process.ts';
+import { NO_AGENT, runAgentProcess } from './run-process.ts';
 
 export interface ShellOptions {
   readonly cwd: string;
@@ -50,6 +50,7 @@ export async function runShellCommand(
   const others = treeOfRun(marker).sweep().members;
   try {
     const { end, leftovers } = await runAgentProcess({
+      ...NO_AGENT,
       command: start,
       inSandbox: options.confine !== undefined,
       cwd: options.cwd,
@@ -58,13 +59,9 @@ export async function runShellCommand(
       marker,
       limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
       stops: options.stops,
-      guardPid: null,
       exempt: () => others,
-      onMembers: () => {},
       onStdout: gather('stdout'),
-      onHeard: () => {},
       onStderr: gather('stderr'),
-      onStart: () => {},
     });
     if (leftovers.length > 0) await endLeftovers(leftovers).done;
     start.ended?.();

@@ -1,4 +1,4 @@
-import { execa } from 'execa';
+import { execFile } from 'node:child_process';
 import { notStarted } from '../../core/sandbox/refusals.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { SandboxError } from '../../errors.ts';
@@ -56,17 +56,16 @@ function refusalBy(look: () => unknown): SandboxError | null {
   }
 }
 
-async function inNamespaces(
-  bwrap: string,
-  cancelSignal: AbortSignal,
-): Promise<readonly SandboxError[]> {
+async function inNamespaces(bwrap: string, signal: AbortSignal): Promise<readonly SandboxError[]> {
   if (process.platform !== 'linux') return [];
-  const { exitCode, stderr, originalMessage } = await execa(bwrap, IN_NAMESPACES, {
-    ...{ cwd: '/', env: {}, extendEnv: false, stdin: 'ignore', stdout: 'ignore', reject: false },
-    ...{ cancelSignal, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
+  const how = { cwd: '/', env: {}, signal, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
+  const words = await new Promise<string | null>((resolve) => {
+    execFile(bwrap, IN_NAMESPACES, how, (error, _stdout, stderr) => {
+      const said = stderr.split('\n').find((line) => line.trim() !== '');
+      resolve(error === null ? null : (said ?? error.message));
+    });
   });
-  if (exitCode === 0) return [];
-  const words = stderr.split('\n').find((line) => line.trim() !== '') ?? originalMessage ?? '';
+  if (words === null) return [];
   const { code, sentence } = notStarted(oneLine(words, 300), isRestricted());
   return [new SandboxError(code, sentence)];
 }

@@ -52,7 +52,9 @@ describe('asking a program for its version', () => {
   test('tells of a file that cannot be started', async () => {
     const { file, ask } = await program('');
     await writeFile(file, '#!/no/such/interpreter\n');
-    expect(await ask()).toEqual({ failed: expect.stringContaining('ENOENT') });
+    expect(await ask()).toEqual({
+      failed: expect.stringContaining('what its first line names is not'),
+    });
   });
 
   test('ends what hangs, with what it started', async () => {
