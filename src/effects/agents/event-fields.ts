@@ -1,6 +1,5 @@
 import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
 import { targetOf } from '../../core/agent/tool-target.ts';
-import { isObject } from '../../core/text/is-object.ts';
 import { shortLine } from '../files/bounded-text.ts';
 import { type JsonObject, numberAt, objectAt, objectsAt, stringAt } from '../files/json-fields.ts';
 
@@ -65,33 +64,10 @@ export function tokensAt(object: JsonObject, key: string): Omit<Usage, 'cost_usd
   };
 }
 
-/**
- * Returns what a tool call acts on, in one line of at most 200 characters: its command, file, pattern
- * or address, otherwise the first level of its input. Returns '' without an input.
- */
+/** Returns what a tool call acts on, or else its input as JSON, in one line of at most 200 characters; '' without any. */
 export function describeTarget(input: JsonObject | null): string {
-  if (input === null) return '';
-  return shortLine(targetOf(input) ?? firstLevel(input), MAX_TARGET_CHARS);
-}
-
-/** Returns an object as JSON, with `[…]` and `{…}` for nested values, but without members that would be cut off. */
-function firstLevel(input: JsonObject): string {
-  const members: string[] = [];
-  let length = 0;
-  for (const key of Object.keys(input)) {
-    if (length > MAX_TARGET_CHARS) break;
-    const member = `${shortJson(key)}:${shortJson(input[key])}`;
-    members.push(member);
-    length += member.length;
-  }
-  return members.length === 0 ? '' : `{${members.join(',')}}`;
-}
-
-function shortJson(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_TARGET_CHARS));
-  if (Array.isArray(value)) return value.length === 0 ? '[]' : '[…]';
-  if (isObject(value)) return Object.keys(value).length === 0 ? '{}' : '{…}';
-  return String(value);
+  if (input === null || Object.keys(input).length === 0) return '';
+  return shortLine(targetOf(input) ?? JSON.stringify(input), MAX_TARGET_CHARS);
 }
 
 function commandOf(input: JsonObject | null): string | null {
