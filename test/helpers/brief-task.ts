@@ -26,7 +26,7 @@ export function foundRun(
   };
   const here = { at: REPORTED_AT, host: 'h', bootId: 'b', pidNamespace: '', isAlive: () => false };
   const completion = () => 'the agent states TASK_COMPLETE';
-  return { task, shown: showTask(task, places, here), completion, lines: {} };
+  return { task, shown: showTask(task, places, here), completion };
 }
 
 /** An iteration of one minute and ten cents that began so many minutes after the start. */

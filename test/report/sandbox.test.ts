@@ -98,10 +98,7 @@ test('the status of a task has it, too', () => {
   if (task === null) throw new Error('the task can be read');
   const place = { taskId: 'kept', vault: '/v', stateDir: '/v/.ralph_state', keyFlag: null };
   const detail = { shown, task, place, completion: 'it is done', maxCostUsd: null, at: START };
-  const text = taskDetail(
-    { ...detail, lines: {}, isTreeGone: false, day: null },
-    { width: 200, paint: null },
-  );
+  const text = taskDetail({ ...detail, isTreeGone: false, day: null }, { width: 200, paint: null });
   expect(text).toContain('sandbox     on; 2026-01-05T10:00Z --allow-net now has a.example.com\n');
   expect(text).toContain('refused     evil.example.com:443 (3 times): --allow-net ');
   expect(text).toContain('planted     /home/user/app/.mcp.json\n');

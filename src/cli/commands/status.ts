@@ -46,11 +46,10 @@ export async function status(word: string | undefined, options: StatusOptions): 
   const taskId = word === undefined ? undefined : shownTask(word, place);
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
-  const addLines = lineCounter();
   const frame = async (): Promise<Frame> =>
     taskId === undefined
       ? await listFrame(place, options, terminal())
-      : taskFrame(await addLines(viewTask(place, taskId)), json, terminal());
+      : taskFrame(viewTask(place, taskId), json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = await frame();
   if (text === '') say(noTasks(stateDir, place.isNamed ? null : tasksAbove(place.vault)));
@@ -85,20 +84,6 @@ async function listLines(place: TaskFolders): Promise<string> {
   return knownLists(place)
     .map((known) => `${listStatusLine(standOfList(known, startFolder()))}\n`)
     .join('');
-}
-
-/** Returns a function that adds to a task how many lines each iteration changed. Counts only after new iterations. */
-function lineCounter(): (detail: TaskDetail) => Promise<TaskDetail> {
-  let counted: Pick<TaskDetail, 'task' | 'lines'> | null = null;
-  return async (detail) => {
-    const { shown, task } = detail;
-    if (!shown.isOwn || task.git.snapshots === null) return detail;
-    if (counted?.task.metrics.iterations !== task.metrics.iterations) {
-      const { linesByIteration } = await import('../../compose/git-commands/iteration-lines.ts');
-      counted = { task, lines: await linesByIteration(task, shown.logDir, process.env) };
-    }
-    return { ...detail, lines: counted.lines };
-  };
 }
 
 function taskFrame(detail: TaskDetail, json: boolean, options: TableOptions): Frame {

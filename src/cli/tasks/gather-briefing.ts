@@ -3,9 +3,8 @@ import { maskDeep } from '../../core/secrets/secrets.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { type Briefing, makeBriefing } from '../../core/task/briefing.ts';
 import type { FoundRun, OpenNote } from '../../core/task/briefing-sources.ts';
-import type { LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
-import { laterBy, type TaskState } from '../../core/task/task-state.ts';
+import { laterBy } from '../../core/task/task-state.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { writeFileAtomic } from '../../effects/files/write-file.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
@@ -109,8 +108,6 @@ export async function gatherBriefing(
       shown: { ...clean(shown), stateFile, logDir },
       task: clean(task),
       completion: () => clean(completionOf(entry)),
-      // The tasks are read one after another, because there may be hundreds.
-      lines: task !== null && shown.isOwn && view === null ? await linesOf(task, logDir) : {},
     });
   }
   return makeBriefing({
@@ -126,12 +123,6 @@ export async function gatherBriefing(
     day: dayOfAll([...open, ...ended], stateDir, until),
     ...view?.place,
   });
-}
-
-async function linesOf(task: TaskState, folder: string): Promise<LinesByIteration> {
-  if (task.git.snapshots === null) return {};
-  const { linesByIteration } = await import('../../compose/git-commands/iteration-lines.ts');
-  return linesByIteration(task, folder, process.env);
 }
 
 function clean<T>(value: T): T {

@@ -84,7 +84,6 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
     day: dayOf(settings?.maxCostPerDay ?? null, stateDir, at),
     at,
     place: { ...place, taskId: entry.name, keyFlag: keyFlag(place.keyFile, process.env) },
-    lines: {},
     isTreeGone: workTree !== null && !existsSync(workTree.path),
   };
 }

@@ -1,5 +1,4 @@
 import type { DayBudget } from './day-budget.ts';
-import type { LinesByIteration } from './line-changes.ts';
 import type { ShownTask } from './shown-task.ts';
 import type { IterationRecord, TaskState } from './task-state.ts';
 
@@ -49,7 +48,6 @@ export interface FoundRun {
   readonly task: TaskState | null;
   /** Returns the completion rule in words. It reads the task's settings, which few readers of hundreds of tasks need. */
   readonly completion: () => string;
-  readonly lines: LinesByIteration;
 }
 
 /** A note for a human that is still in `Needs_Action`. */

@@ -85,10 +85,7 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     ...(task.task === null || Object.keys(task.task.agents).length === 0
       ? {}
       : { agents: task.task.agents }),
-    iterations: task.iterations.map((each) => ({
-      ...each,
-      lines: task.lines[each.number] ?? null,
-    })),
+    iterations: task.iterations,
   };
 }
 

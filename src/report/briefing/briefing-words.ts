@@ -1,7 +1,6 @@
 import { DEFAULT_AGENT, isAgentName } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask } from '../../core/task/briefing.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
-import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import type { TaskGit } from '../../core/task/task-state.ts';
 import { shellQuote, type TaskPlace, taskCommand } from '../../printed-command.ts';
@@ -113,16 +112,6 @@ export function gitFacts<T>(
 ): T | null {
   if (task === null || isForeign(shown) || fleetWords !== undefined) return null;
   return of(task.git, { taskId: shown.taskId, vault, stateDir, keyFlag });
-}
-
-/** Adds up the lines that the shown iterations changed; null if no snapshot tells how many. */
-export function linesOf({ iterations, lines }: BriefTask): LineChanges | null {
-  const known = iterations.flatMap(({ number }) => lines[number] ?? []);
-  if (known.length === 0) return null;
-  return known.reduce((sum, each) => ({
-    added: sum.added + each.added,
-    removed: sum.removed + each.removed,
-  }));
 }
 
 /** Returns the shell command that prints a file. */

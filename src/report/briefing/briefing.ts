@@ -3,7 +3,7 @@ import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { fromItsFolder } from '../../printed-command.ts';
 import { agentsText, judgeText } from '../agent-words.ts';
 import { dayText } from '../day-text.ts';
-import { formatDuration, formatLines, plural, toldCost } from '../format.ts';
+import { formatDuration, plural, toldCost } from '../format.ts';
 import { lookBackOf, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText, sandboxSections } from '../notes/markdown.ts';
 import { plantedFiles, refusedLines, sandboxWord } from '../sandbox-words.ts';
@@ -11,7 +11,6 @@ import {
   commandOf,
   findingsOf,
   gitFacts,
-  linesOf,
   minute,
   readCommand,
   remedyOf,
@@ -110,8 +109,6 @@ function sandboxLines({ tasks }: Briefing, of: typeof refusedLines): readonly st
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
   const rows = tasks.filter((task) => task.group === group);
   if (rows.length === 0) return [];
-  // The column of changed lines is shown only if a snapshot tells their number.
-  const hasLines = rows.some((task) => linesOf(task) !== null);
   const agents = ({ task }: BriefTask): string | null => (task === null ? null : agentsText(task));
   const hasAgents = rows.some((task) => agents(task) !== null);
   const lines = rows.map((task) =>
@@ -123,7 +120,6 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       formatDuration(task.workMs),
       toldCost(task.costUsd),
       ...(hasAgents ? [cell(agents(task) ?? '–')] : []),
-      ...(hasLines ? [formatLines(linesOf(task))] : []),
       task.task === null ? '–' : sandboxWord(task.task),
       cell([stateReason(task) || (task.shown.last ?? ''), ...findingsOf(task)].join('; ')),
     ].join(' | '),
@@ -131,8 +127,8 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   return [
     [
       `## ${title}\n`,
-      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''}${hasLines ? ' lines |' : ''} sandbox | why |`,
-      `| --- | --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''}${hasLines ? ' --- |' : ''} --- |`,
+      `| task | state | last (UTC) | iterations | time | cost |${hasAgents ? ' agents |' : ''} sandbox | why |`,
+      `| --- | --- | --- | --- | --- | --- | --- |${hasAgents ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];

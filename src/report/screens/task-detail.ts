@@ -1,5 +1,4 @@
 import type { DayBudget } from '../../core/task/day-budget.ts';
-import type { LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import type { TaskPlace } from '../../printed-command.ts';
@@ -7,7 +6,7 @@ import { agentsText, costText, judgeText, untoldText } from '../agent-words.ts';
 import { aligned, fitted, padded, wrapped } from '../columns.ts';
 import { dayText } from '../day-text.ts';
 import { furtherFindings, proofText } from '../ending-lines.ts';
-import { formatCost, formatDuration, formatInstant, formatLines, toldCost } from '../format.ts';
+import { formatCost, formatDuration, formatInstant, toldCost } from '../format.ts';
 import { lookBackOf, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { plantedFiles, refusedLines, sandboxText } from '../sandbox-words.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
@@ -26,7 +25,6 @@ export interface TaskDetail {
   readonly at: string;
   /** What a command needs to find the task. */
   readonly place: TaskPlace;
-  readonly lines: LinesByIteration;
   /** Whether the task's own work tree is gone, so that nothing can be put back into it. */
   readonly isTreeGone: boolean;
   /** Set if this is a copy of a task on another machine, so that its folders here mean nothing. */
@@ -176,28 +174,21 @@ function costOf({ task, maxCostUsd }: TaskDetail): string {
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 
-/** Returns the headings. LINES is shown only if a snapshot tells them, AGENT only if there are several agents. */
-function headingsFor(task: TaskState, lines: LinesByIteration): readonly string[] {
-  const more = Object.keys(lines).length === 0 ? [] : ['LINES'];
-  const agent = Object.keys(task.agents).length === 0 ? [] : ['AGENT'];
-  return ['#', ...agent, 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', ...more, 'FIRST WORDS'];
-}
-
-function iterationLines({ task, lines: changed }: TaskDetail, width: number): readonly string[] {
+function iterationLines({ task }: TaskDetail, width: number): readonly string[] {
   if (task.iterations.length === 0) return ['No iteration has ended yet.'];
   const left = task.metrics.iterations - task.iterations.length;
-  const headings = headingsFor(task, changed);
+  const isOfSeveral = Object.keys(task.agents).length > 0;
+  const agent = isOfSeveral ? ['AGENT'] : [];
   const rows = [
-    headings,
+    ['#', ...agent, 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', 'FIRST WORDS'],
     ...task.iterations.map((record) => [
       String(record.number),
-      ...(headings.includes('AGENT') ? [record.agent ?? '–'] : []),
+      ...(isOfSeveral ? [record.agent ?? '–'] : []),
       formatInstant(record.started_at).slice('2026-'.length).replace('T', ' '),
       formatDuration(record.duration_ms),
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
       costText(record),
       record.files_changed === null ? '–' : String(record.files_changed),
-      ...(headings.includes('LINES') ? [formatLines(changed[record.number])] : []),
       record.output_preview,
     ]),
   ];

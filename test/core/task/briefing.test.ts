@@ -135,7 +135,6 @@ describe('what needs a person', () => {
     const broken = {
       task: null,
       completion: () => '',
-      lines: {},
       shown: { ...shown, state: 'corrupt' as const, status: null },
     };
     expect(makeBriefing(briefingSources({ runs: [broken] })).needs).toHaveLength(1);

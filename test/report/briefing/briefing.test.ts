@@ -81,22 +81,13 @@ Nothing.
     expect(text).toContain('ralph approve asks --fleet URL');
   });
 
-  test('a Markdown briefing tells the lines, and how to look back, where there are snapshots', () => {
+  test('a Markdown briefing tells how to look back where there are snapshots', () => {
     const git = { snapshots: 'refs/ralph/t', work_tree: null };
-    const work = {
-      ...{ ...ended, git },
-      iterations: [briefIteration(1), briefIteration(2)],
-      metrics: { ...newTask().metrics, iterations: 2 },
-    };
-    const lines = { 1: { added: 12, removed: 3 }, 2: { added: 1, removed: 0 } };
     const runs = [
-      { ...foundRun('fine', { ...work, status: 'completed' }), lines },
-      { ...foundRun('tired', { ...work, status: 'max_iterations_reached' }), lines },
-      foundRun('bare', { ...ended, status: 'completed', iterations: [briefIteration(1)] }),
+      foundRun('fine', { ...ended, git, status: 'completed' }),
+      foundRun('tired', { ...ended, git, status: 'max_iterations_reached' }),
     ];
     const text = renderBriefing(makeBriefing(briefingSources({ runs })));
-    expect(text).toMatch(/^\| fine \| completed \|.*\| \$0\.20 \| \+13 -3 \|/m);
-    expect(text).toMatch(/^\| bare \| completed \|.*\| \$0\.10 \| – \|/m);
     expect(text).toContain(
       '  Look: `ralph diff tired --vault /vault`\n  Undo: `ralph undo tired --vault /vault`\n',
     );
@@ -161,15 +152,6 @@ describe('a briefing in JSON', () => {
         { kind: 'task', task_id: 't', state: 'stalled', command: 'ralph resume t --vault /vault' },
       ],
       tasks: [{ task_id: 't', group: 'failed', span: { iterations: 1, work_seconds: 60 } }],
-    });
-  });
-
-  test('a JSON briefing has the lines of an iteration, or null', () => {
-    const iterations = [briefIteration(1), briefIteration(2)];
-    const lines = { 2: { added: 1, removed: 2 } };
-    const runs = [{ ...foundRun('t', { ...ended, status: 'failed', iterations }), lines }];
-    expect(briefingJson(makeBriefing(briefingSources({ runs })))).toMatchObject({
-      tasks: [{ iterations: [{ lines: null }, { lines: { added: 1, removed: 2 } }] }],
     });
   });
 });

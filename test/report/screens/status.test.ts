@@ -168,7 +168,6 @@ describe('one task in detail', () => {
     day: null,
     at: '2026-01-05T10:10:00.000Z',
     place: { taskId: 'nightly', vault: '/v', stateDir: '/s', keyFlag: null },
-    lines: {},
     isTreeGone: false,
   };
   const text = (changes: Partial<typeof detail> = {}) =>
@@ -195,18 +194,6 @@ describe('one task in detail', () => {
     const told = taskDetail({ ...detail, day }, { width: 80, paint: null });
     expect(told).toMatch(/^today {7}\$3\.20 of \$5\.00 spent, \$1\.80 left$/m);
     expect(text()).not.toMatch(/^today/m);
-  });
-
-  test('the details of a task have lines only where snapshots tell them', () => {
-    expect(text()).not.toContain('LINES');
-    const records = [record, { ...record, number: 4 }];
-    const told = text({
-      task: { ...task, iterations: records },
-      lines: { 4: { added: 12, removed: 3 } },
-    });
-    expect(told).toMatch(/FILES {2}LINES {3}FIRST/);
-    expect(told).toMatch(/^3 .* 4 {6}– {7}Still/m);
-    expect(told).toMatch(/^4 .* 4 {6}\+12 -3 {2}Still/m);
   });
 
   test('the details of a task name the commands for its changes, with the flags that they need', () => {

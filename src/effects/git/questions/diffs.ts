@@ -71,44 +71,6 @@ export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<
   return counts;
 }
 
-/**
- * Counts the lines that differ between the trees of each pair, with one process for all of them. A count is null if a
- * tree of the pair is gone; all are null if git was killed. Binary files have no lines.
- */
-export async function countLinesBetween(
-  git: Git,
-  pairs: readonly TreePair[],
-): Promise<readonly (LineChanges | null)[]> {
-  if (pairs.length === 0) return [];
-  const names = pairs.map(({ from, to }) => `${from} ${to}`);
-  const input = Buffer.from(`${names.join('\n')}\n`);
-  const { exitCode, output } = await askGit(git, [...NUMSTAT, '--stdin'], { input });
-  // Git was killed, so the last count may not be whole.
-  if (exitCode === null) return pairs.map(() => null);
-  // Git repeats each pair before its files. For a pair that it cannot read, it prints only a complaint.
-  const found = new Map<string, LineChanges>();
-  let pair = '';
-  for (const line of output.split('\n')) {
-    const counts = /^(\d+|-)\t(\d+|-)\t/.exec(line);
-    if (counts === null) {
-      pair = line;
-      found.set(pair, { added: 0, removed: 0 });
-      continue;
-    }
-    const { added, removed } = found.get(pair) ?? { added: 0, removed: 0 };
-    found.set(pair, {
-      added: added + linesIn(counts[1]),
-      removed: removed + linesIn(counts[2]),
-    });
-  }
-  return names.map((name) => found.get(name) ?? null);
-}
-
-/** Git writes a dash for a binary file. */
-function linesIn(count: string | undefined): number {
-  return Number.parseInt(count ?? '', 10) || 0;
-}
-
 /** Returns how two trees or commits differ, file by file. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function changesBetween(
   git: Git,

@@ -2,12 +2,11 @@ import { DEFAULT_AGENT } from '../../../core/agent/agents/agents.ts';
 import type { RalphEvent } from '../../../core/machine/events.ts';
 import type { Briefing, BriefTask } from '../../../core/task/briefing.ts';
 import type { BriefIteration, Happening } from '../../../core/task/briefing-sources.ts';
-import type { LinesByIteration } from '../../../core/task/line-changes.ts';
 import { fromItsFolder } from '../../../printed-command.ts';
 import { costText } from '../../agent-words.ts';
 import { endingLine, isEnding } from '../../ending-lines.ts';
 import { eventLine } from '../../event-line.ts';
-import { formatDuration, formatLines } from '../../format.ts';
+import { formatDuration } from '../../format.ts';
 import { type Field, taskFields } from '../../screens/task-detail.ts';
 import {
   commandOf,
@@ -37,10 +36,10 @@ function asked({ task }: BriefTask): Markup {
 }
 
 function facts(each: BriefTask, briefing: Briefing): Markup {
-  const { shown, task, note, lines } = each;
+  const { shown, task, note } = each;
   const { vault, stateDir, keyFlag, fleetWords, until } = briefing;
   const place = { taskId: shown.taskId, vault, stateDir, keyFlag };
-  const known = { shown, place, lines, at: until, maxCostUsd: null, day: null };
+  const known = { shown, place, at: until, maxCostUsd: null, day: null };
   const isElsewhere = fleetWords === undefined ? {} : { isElsewhere: true as const };
   const fields: readonly Field[] = [
     ...(task === null
@@ -103,26 +102,20 @@ function textOf(event: RalphEvent, asked: string): string | null {
   return eventLine(event, { agent: DEFAULT_AGENT, task: null });
 }
 
-function iterationTable({ iterations, lines }: BriefTask): Markup {
+function iterationTable({ iterations }: BriefTask): Markup {
   if (iterations.length === 0) return NOTHING;
-  // The column of changed lines is shown only if a snapshot tells their number.
-  const changed = iterations.some(({ number }) => lines[number] !== undefined) ? lines : null;
   const hasAgents = iterations.some(({ agent }) => agent !== undefined);
-  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th>${hasAgents ? html`<th>Agent</th>` : ''}<th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th>${changed === null ? '' : html`<th class="right">Lines</th>`}<th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, changed, hasAgents))}</tbody></table></div>`;
+  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th>${hasAgents ? html`<th>Agent</th>` : ''}<th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th><th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, hasAgents))}</tbody></table></div>`;
 }
 
-function row(
-  iteration: BriefIteration,
-  lines: LinesByIteration | null,
-  hasAgents: boolean,
-): Markup {
+function row(iteration: BriefIteration, hasAgents: boolean): Markup {
   const { number, started_at, duration_ms, files_changed, output_tokens } = iteration;
   const words = [
     iteration.outcome === 'answered' ? '' : iteration.detail,
     iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
     iteration.output_preview,
   ].filter((part) => part !== '');
-  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${costText(iteration)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${formatLines(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+  return html`<tr><td class="right num">${number}</td>${hasAgents ? html`<td>${iteration.agent ?? '–'}</td>` : ''}<td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${costText(iteration)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td><td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
 }
 
 function lastWords({ finalMessage }: BriefTask): Markup {

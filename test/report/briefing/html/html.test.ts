@@ -129,23 +129,16 @@ describe('the page', () => {
     expect(open).toEqual([]);
   });
 
-  test('tells lines, and how to look back and land, where there is something to tell', () => {
+  test('tells how to look back and land, where there is something to tell', () => {
     const work_tree = { path: '/r', branch: EVIL, base: 'abc', onto: 'main', origin: '/r' };
     const git = { snapshots: 'refs/ralph/t', work_tree };
-    const run = foundRun('t', {
-      ...ended,
-      git,
-      iterations: [briefIteration(1), briefIteration(2)],
-    });
-    const text = page({ runs: [{ ...run, lines: { 2: { added: 12, removed: 3 } } }] });
-    expect(text).toContain('<th class="right">Lines</th>');
-    expect(text).toContain('>+12 -3</td>');
+    const text = page({ runs: [foundRun('t', { ...ended, git })] });
     expect(text).toContain('<code>ralph diff t --vault /vault</code>');
     expect(text).toContain('<code>ralph undo t --vault /vault</code>');
     expect(text).toContain('<code>ralph land t --vault /vault</code>');
     expect(text).not.toContain(EVIL);
     const bare = page({ runs: [foundRun('t', { ...ended, iterations: [briefIteration(1)] })] });
-    expect(bare).not.toMatch(/Lines<|ralph (diff|undo|land)/);
+    expect(bare).not.toMatch(/ralph (diff|undo|land)/);
   });
 
   test('tells what happened to a task in the words of the run', () => {
