@@ -6,10 +6,7 @@ import { ownProgram } from './terminal/own-program.ts';
 
 declare const __RALPH_VERSION__: string;
 
-/**
- * The command line: arguments in, exit code out. Never throws; every error is one clear sentence on
- * standard error.
- */
+/** The command line: arguments in, exit code out. Never throws; an error is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
@@ -84,7 +81,7 @@ async function fromTable(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/** Prints an error and returns its exit code. An error without an exit code is a bug in ralph. */
+/** An error without an exit code is a bug in ralph. */
 async function explain(error: unknown): Promise<number> {
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     const { say } = await import('./terminal/outlet.ts');

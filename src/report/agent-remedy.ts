@@ -7,10 +7,7 @@ const OF_MODEL = /\bmodels?\b/i;
 const OF_LENGTH =
   /\btoo (?:long|large|many tokens)\b|\b(?:prompt|context|input) (?:length|window|tokens)\b|\bexceeds the maximum size\b/i;
 
-/**
- * Returns what to do about a cause of failure, or null if there is no advice for this agent. `words` is what the agent
- * said: only if they speak of the model or of a length does the advice name these.
- */
+/** Returns what to do about a cause of failure, or null. It names the model or a length only if `words` speak of it. */
 export function agentRemedy(agent: AgentName, cause: string, words: string): string | null {
   const remedies: Readonly<Record<string, string>> = AGENTS[agent].remedies;
   const own = remedies[cause] ?? null;

@@ -7,10 +7,7 @@ const WIDE =
 const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/**
- * Returns how many terminal columns a text takes; colours take none. Terminals disagree about emoji, so this assumes the
- * widest rendering.
- */
+/** Returns how many terminal columns a text takes. Terminals disagree about emoji; this assumes the widest. */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of stripVTControlCharacters(text)) columns += widthOf(character);
@@ -49,13 +46,10 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** The widest line of prose, in columns: longer lines are hard to read. */
+/** Longer lines are hard to read. */
 const WIDEST_PROSE = 100;
 
-/**
- * Wraps the lines of a text at spaces to `columns` terminal columns, and to 100 at most. A command at the end of a line
- * is not broken, so that it can be copied.
- */
+/** Wraps lines at spaces to `columns`, and to 100 at most. A command at the end stays whole, so it can be copied. */
 export function wrappedProse(text: string, columns: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
     const [before, command] = atCommand(line) ?? [line, ''];

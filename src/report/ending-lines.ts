@@ -62,7 +62,6 @@ export function endingLine(event: EndingEvent, { asked }: Pick<MessageContext, '
   }
 }
 
-/** Returns what the task has used: `3 iterations, 4m 05s, $1.20`. */
 function usedText(event: EndingEvent): string {
   const { iterations_used: iterations, elapsed_seconds } = event;
   return [
@@ -72,7 +71,6 @@ function usedText(event: EndingEvent): string {
   ].join(', ');
 }
 
-/** Returns the cost with the judge's share: `$1.20 ($0.30 of it for the judge)`. */
 function costWithJudge({ usage, usage_of_judge: judge }: EndingEvent): string {
   const ofJudge = judge?.cost_usd ?? 0;
   const part = ofJudge > 0 ? ` (${formatCost(ofJudge)} of it for the judge)` : '';
@@ -213,9 +211,8 @@ function agentOf({ agent, judge }: EndingEvent, only: AgentName): AgentName {
 }
 
 /**
- * Returns what to do about an ending, from the state of its task, or null if there is no general advice. `failure`
- * is what the agent said of the failure behind it; null if there was none. `accepting` has the flags that accept
- * what was found.
+ * Returns what to do about an ending, or null. `failure` is what the agent said of the failure behind it; `accepting`
+ * has the flags that accept what was found.
  */
 export function remedyFor(
   state: string,

@@ -6,14 +6,10 @@ const GAP = '  ';
 interface TableLook {
   /** The width of the terminal, in columns. */
   readonly width: number;
-  /** Null if the table has no colours. */
   readonly paint: Pick<ChalkInstance, 'bold'> | null;
 }
 
-/**
- * Returns a table with a heading, in which no line is wider than the terminal. If the columns do not fit side by side,
- * each row becomes a block: its first cell, and below it the other cells with their headings.
- */
+/** Returns a table with a heading. If it is wider than the terminal, each row becomes a block of lines. */
 export function plainTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -10,10 +10,7 @@ export interface ResumeFacts extends TaskPlace {
   readonly allowing?: (refused: readonly string[]) => RefusedRemedy;
 }
 
-/**
- * Returns the shell command that resumes a task from any folder. Its flags raise a limit that is used up, accept what
- * ended the task, and allow the calls that were refused.
- */
+/** Returns the shell command that resumes a task, with flags that raise or allow what ended it. */
 export function resumeCommand(
   facts: ResumeFacts,
   state: string,

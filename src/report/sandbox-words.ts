@@ -6,7 +6,6 @@ import { shellQuote } from '../printed-command.ts';
 
 type Held = Pick<TaskState, 'sandbox'>;
 
-/** How many variables are named at most, and to how many characters each name is cut. */
 const MOST_VARIABLES = 12;
 const NAME_CHARS = 60;
 
@@ -17,7 +16,6 @@ export function notPassedOn({ dropEnv }: Pick<SandboxRules, 'dropEnv'>): string 
   return `Not passed on: ${firstFew(names, shortName, MOST_VARIABLES)} (--keep-env NAME passes one on).`;
 }
 
-/** At most this many entries of the home folder are named. */
 const MOST_ENTRIES = 3;
 
 /** Names the entries of the home folder that the agent can read; null for none. */

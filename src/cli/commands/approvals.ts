@@ -57,7 +57,6 @@ export function reject(name: string, options: AnswerOptions): Promise<number> {
   return answer('rejected', name, options);
 }
 
-/** Answers a request, which the person names by its task or its file. */
 async function answer(
   decision: 'approved' | 'rejected',
   name: string,

@@ -12,9 +12,8 @@ export interface CheckOptions extends FolderOptions {
 }
 
 /**
- * `ralph check [ID]`: decides whether an agent may stop. Exit code 0 lets it stop; 1 blocks it and prints what the
- * agent goes on with, the task's prompt and context. With `--hook` the answer is JSON and the exit code is always 0: a
- * failing hook must not prevent an agent from stopping.
+ * `ralph check [ID]`: exit code 0 lets an agent stop, 1 prints what it goes on with. With `--hook` the answer is JSON
+ * and the exit code always 0: a failing hook must not keep an agent from stopping.
  */
 export async function check(
   id: string | undefined,

@@ -14,10 +14,7 @@ export interface ProgressOptions extends FolderOptions {
   readonly step?: string;
 }
 
-/**
- * `ralph progress [ID] --total 5 --done 2 --step "…"`: reports the progress of a task from a script, even from one that
- * the agent runs. Inside a loop the id defaults to that loop's task.
- */
+/** `ralph progress [ID]`: reports progress from a script. Inside a loop the id defaults to the task of the loop. */
 export async function progress(
   id: string | undefined,
   options: ProgressOptions,

@@ -25,10 +25,7 @@ import { say } from '../terminal/outlet.ts';
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
-/**
- * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits until it has stopped. Sends no
- * signals: if the driver hangs, a message names its process, which the person has to end.
- */
+/** `ralph stop ID`: asks the task's process to end the iteration and stop, and waits for that. Sends no signals. */
 export async function stopTask(word: string, options: StoreOptions): Promise<number> {
   const fleet = fleetNamed(options, process.env);
   if (fleet !== null) {

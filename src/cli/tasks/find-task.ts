@@ -28,10 +28,7 @@ export interface FoundTask {
 
 type Vault = Pick<TaskFolders, 'vault'>;
 
-/**
- * Finds a task by its id, even in the history; returns null if there is none. Throws `StateTooNewError` or
- * `StateCorruptedError` if its state cannot be read.
- */
+/** Finds a task, even in the history. Throws `StateTooNewError` or `StateCorruptedError` for an unreadable state. */
 export function findTask(taskId: string, place: SealedPlace & Vault): FoundTask | null {
   const entry = findTaskEntry(place.stateDir, taskId, sealAt(place));
   if (entry === null) return null;
@@ -64,10 +61,7 @@ export function requireState({ name, stateFile, found }: TaskEntry): KnownState 
 
 type KnownState = Extract<TaskEntry['found'], { kind: 'task' }>;
 
-/**
- * Finds a task that a command can still change (stop, pause, …). Throws `TaskNotFoundError`, `InvalidStateError` for a
- * task that is completed or in the history, and the errors of `findTask`.
- */
+/** Finds a task that can still change. Throws what `existingTask` throws, and `InvalidStateError` if it has ended. */
 export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
   const found = existingTask(taskId, place);
   if (found.isInHistory || found.standing === 'completed') {
@@ -103,10 +97,7 @@ export function notLive(found: FoundTask): InvalidStateError {
   );
 }
 
-/**
- * Throws `InsideLoopError` if the agent of a loop acts on that loop's own task. This prevents mistakes only: an agent
- * could change its environment variables.
- */
+/** Throws `InsideLoopError` if an agent acts on its own task. Prevents mistakes only: an agent can change variables. */
 export function refuseInsideOwnLoop(
   command: string,
   taskId: string,

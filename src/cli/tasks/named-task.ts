@@ -24,13 +24,11 @@ type Place = Pick<TaskFolders, 'stateDir'>;
 /** The shortest beginning of an id that is accepted, in characters. */
 const SHORTEST = 3;
 
-/** How many tasks are listed if several ids have the same beginning. */
 const LISTED_AT_MOST = 10;
 
 /**
- * Returns the id of the task that a command shows. Without a word it is the newest task, which a person is told. A word
- * that fits no task is returned unchanged. Throws a `UsageError` if the word is the beginning of several ids, and a
- * `TaskNotFoundError` if there is no task at all.
+ * Returns the id of the task that a command shows; without a word the newest. A word that fits no task is returned
+ * unchanged. Throws a `UsageError` if it fits several ids, and a `TaskNotFoundError` if there is no task at all.
  */
 export function shownTask(word: string | undefined, place: Place): string {
   if (word !== undefined) return idFor(word, place, true);

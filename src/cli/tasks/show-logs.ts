@@ -37,7 +37,6 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Returns the reader for an iteration's output, which depends on the agents that wrote it. */
 function logOf(iteration: number, taskId: string, stateDir: string): PartedLog {
   const folderNow = (): string | null => findTaskEntry(stateDir, taskId)?.folder ?? null;
   const folder = folderNow();

@@ -9,11 +9,7 @@ import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question
 /** The limit for the input of a stop hook, which is usually a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 
-/**
- * Answers a stop hook of Claude Code: `{"decision":"block","reason":…}` keeps the session running, no
- * output lets it end. Always resolves to 0, since a session that cannot end is worse than an incomplete
- * task.
- */
+/** Answers a stop hook of Claude Code. Always resolves to 0: a session that cannot end is worse than an open task. */
 export async function checkInHook(named: CheckedTask, place: () => TaskFolders): Promise<number> {
   try {
     const input = parseObject(await readStandardInput());

@@ -71,7 +71,6 @@ function onlyOpenTask(place: TaskFolders): string | { readonly none: string } {
   return { none: `several tasks are open (${ids.join(', ')}): name the one that is meant` };
 }
 
-/** What is known about the agent that wants to stop. */
 interface StopQuestion {
   /** The agent's last message, or null if unknown. */
   readonly message: string | null;
@@ -81,15 +80,11 @@ interface StopQuestion {
   readonly isNamed: boolean;
 }
 
-/** Whether the agent may stop (`lets-go`); if not, the prompt with which it continues. */
 type TaskAnswer =
   | { readonly kind: 'lets-go'; readonly why: string }
   | { readonly kind: 'holds'; readonly prompt: Uint8Array };
 
-/**
- * Decides whether an agent of an open task may stop. Runs the task's commands only if the task was named:
- * a state that happens to be in a folder must not make a hook run anything.
- */
+/** Decides whether an agent may stop. Only for a task that was named are commands run: any folder may have a state. */
 export async function askTask(
   { state: task, paths: { folder } }: FoundTask,
   { vault, stateDir, keyFile }: TaskFolders,
@@ -115,10 +110,7 @@ export async function askTask(
   return { kind: 'holds', prompt: Buffer.concat([promptOf(task, folder), addition]) };
 }
 
-/**
- * Returns the prompt of a task. If the stored prompt is lost or changed, returns its beginning from the state:
- * otherwise an agent could free itself by changing the file.
- */
+/** Takes the beginning from the state if the file is lost or changed: an agent could free itself by changing it. */
 function promptOf(task: TaskState, folder: string): Uint8Array {
   try {
     return readStoredPrompt(folder, task);

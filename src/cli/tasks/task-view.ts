@@ -32,10 +32,8 @@ import { requireState } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** How many ended tasks are shown. */
 const ENDED_SHOWN = 10;
 
-/** What `ralph status` shows of a state folder. */
 interface TasksView {
   /** In display order. */
   readonly tasks: readonly ShownTask[];
@@ -45,10 +43,7 @@ interface TasksView {
   readonly more: number;
 }
 
-/**
- * Returns the open tasks of a state folder, its newest ended tasks (with `all`, every one), and today's spending if a
- * task has a daily budget.
- */
+/** Returns the open tasks of a state folder, and its newest ended tasks (with `all`, every one). */
 export function viewTasks(place: SealedPlace, all = false): TasksView {
   const at = new Date().toISOString();
   const { stateDir } = place;
@@ -64,10 +59,7 @@ export function viewTasks(place: SealedPlace, all = false): TasksView {
   };
 }
 
-/**
- * Returns one task in detail, but without counts of changed lines. Throws `TaskNotFoundError`, or `StateTooNewError` or
- * `StateCorruptedError` if the state cannot be read.
- */
+/** Returns one task in detail. Throws `TaskNotFoundError`, or what `requireState` throws. */
 export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const { stateDir } = place;
   const at = new Date().toISOString();

@@ -4,18 +4,12 @@ import { isatty } from 'node:tty';
 const STDIN = 0;
 const STDERR = 2;
 
-/**
- * Returns a function that asks the person at the terminal a question. Returns null if there is no terminal, and inside
- * a loop, where the agent would answer.
- */
+/** Returns a function that asks the person at the terminal; null without one, and in a loop: its agent would answer. */
 export function personAt(env: NodeJS.ProcessEnv): ((question: string) => boolean) | null {
   return !env.RALPH_RUN_ID && isatty(STDIN) && isatty(STDERR) ? askPerson : null;
 }
 
-/**
- * Asks on standard error, waits for one line, and returns whether that was a yes. Blocks the process, so
- * use it only before a start; a signal then ends the process as usual.
- */
+/** Blocks the process, so use it only before a start; a signal then ends the process as usual. */
 function askPerson(question: string): boolean {
   process.stderr.write(question);
   return /^y(?:es)?$/i.test(readLine().trim());

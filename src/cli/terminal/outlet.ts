@@ -46,10 +46,7 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/**
- * Returns a signal that aborts on SIGINT, SIGTERM or SIGHUP, which then do not end the process. Its reason is the exit
- * code for the signal that was sent.
- */
+/** Returns a signal that aborts on SIGINT, SIGTERM or SIGHUP. Its reason is the exit code for what was sent. */
 export function signalled(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

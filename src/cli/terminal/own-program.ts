@@ -5,7 +5,6 @@ import { upward } from '../../effects/files/upward.ts';
 
 const PACKAGE = 'ralph-headless';
 
-/** The facts that decide how a person can start this very program. */
 interface Started {
   /** The script that node was given: `process.argv[1]`. */
   readonly script: string;
@@ -15,8 +14,8 @@ interface Started {
 }
 
 /**
- * Returns the words that start this very program again from a shell in that folder. Folders `node_modules/.bin` on PATH
- * do not count: npx and npm scripts put them first, and the person's own shell does not have them.
+ * Returns the words that start this program again. Folders `node_modules/.bin` on PATH do not count: npx and npm
+ * scripts put them first, and the person's own shell does not have them.
  */
 export function ownProgram({ script, folder, path: search }: Started): string {
   const own = real(script);

@@ -5,10 +5,7 @@ import { signalled, standardOutlet } from './outlet.ts';
 
 const REDRAW_MS = 1_000;
 
-/**
- * Shows frames until the last one or a signal. Redraws in place on a terminal; elsewhere prints a frame
- * only if something has changed. Resolves to the exit code.
- */
+/** Shows frames until the last one or a signal: in place on a terminal, elsewhere only those with a change. */
 export async function watchView(
   next: () => Promise<Frame>,
   stream: NodeJS.WriteStream,

@@ -100,9 +100,8 @@ export function showBroken(
 }
 
 /**
- * Returns the status, or `interrupted` if the driver died while the task was live or before it announced the
- * ending. Two kinds of live task need no driver: one that waits for an approval without a loop, and one whose
- * state a program stores through the library.
+ * Returns the status, or `interrupted` if the driver died before it announced an ending. Two kinds of live task need
+ * no driver: one that waits for an approval, and one whose state a program stores through the library.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;

@@ -15,7 +15,6 @@ export interface AgentFacts {
   readonly program: { readonly file: string } | { readonly missing: string };
   /** Null if ralph did not ask for the version: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
-  /** What the agent's own checks found. */
   readonly findings: readonly DoctorFinding[];
   /** Descriptions of other loops that interfere with the agent, with remedies; null if none could interfere. */
   readonly interferences: readonly string[] | null;

@@ -8,10 +8,7 @@ export interface InitLine {
   readonly why?: string;
 }
 
-/**
- * Returns the output of `ralph init`: what it created, what existed already, and what to do next. `needsTrust`: the
- * configuration has settings that have no effect until a person trusts it.
- */
+/** Returns the output of `ralph init`: what it created, what existed already, and what to do next. */
 export function renderInit(
   lines: readonly InitLine[],
   isFoundFromHere: boolean,

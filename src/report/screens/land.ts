@@ -16,7 +16,6 @@ export interface LandingFacts {
   readonly onto: string;
   /** The patch file that is written in place of a merge, or null. */
   readonly file: string | null;
-  /** How many checks the task has. */
   readonly checks: number;
   /** The task's commits on branches that did not land. */
   readonly elsewhere: Elsewhere;

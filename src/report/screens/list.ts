@@ -3,7 +3,6 @@ import type { ListStand } from '../../core/list/list-stand.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
-/** A check command of an item, and whether it is run. */
 interface ShownCheck {
   readonly command: string;
   readonly run: boolean;
@@ -143,7 +142,6 @@ export function againCommand(typed: string, item: string): string {
   return ralphCommand('work', typed, '--again', shellQuote(item));
 }
 
-/** Says how an agent changed the list, and what was done about it. */
 function changedListLine({ items, what, why, keptAt }: ChangedList, source: string): string {
   const who = items.length === 0 ? 'an agent' : `the agent of ${items.join(' or ')}`;
   if (what === 'marks-put-back') {

@@ -59,10 +59,7 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/**
- * Returns the plan as text: what a person has to know before the start, or everything with `isWhole`. Control
- * characters are removed, so no prompt or configuration can control the terminal.
- */
+/** Returns the plan as text: what a person has to know before the start, or everything with `isWhole`. */
 export function renderPlan(facts: PlanFacts, isWhole: boolean): string {
   const plan = withoutControlsIn(facts);
   const isRefused = plan.refusals.length > 0;

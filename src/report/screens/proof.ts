@@ -20,10 +20,7 @@ const RESULTS: Readonly<Record<Result, string>> = {
   FAILED: 'failed',
 };
 
-/**
- * Shows a proof (a record of how a task was checked) in at most ten lines, and below them what its judge said, a line
- * for each criterion. Anyone may have written a proof, so its texts are cut and cleaned.
- */
+/** Shows a proof in at most ten lines, and what its judge said. Anyone may have written it, so its texts are cut. */
 export function proofScreen(
   facts: ProofFacts,
   result: Result,

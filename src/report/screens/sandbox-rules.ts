@@ -1,9 +1,6 @@
 import type { SandboxRule, SandboxRules } from '../../core/sandbox/rules.ts';
 
-/**
- * Returns every rule of a sandbox as a line: what it is about, its value, and where it came from. `variables` are those
- * that the sandbox sets, among them `TMPDIR`, which names the temporary folder of the run.
- */
+/** Returns every rule of a sandbox as a line. `variables` are those that the sandbox sets, such as `TMPDIR`. */
 export function sandboxRuleLines(
   rules: SandboxRules,
   variables: Readonly<Record<string, string>>,

@@ -12,7 +12,6 @@ export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 
 export interface TableOptions {
   /** The width of the terminal, in columns. */
   readonly width: number;
-  /** Null if the table has no colours. */
   readonly paint: Painter | null;
 }
 
@@ -21,9 +20,8 @@ const GAP = '  ';
 const NOTHING = '–';
 
 /**
- * Returns the table of tasks in the order given. `said` returns a text for the line below a task's row, or null. If the
- * table is too wide, RUN BY moves to that line; if it is still too wide, each task becomes a block. Ids are cut last,
- * since people copy them.
+ * Returns the table of tasks; `said` returns a text for the line below a task's row. If the table is too wide, RUN BY
+ * moves to that line, or else each task becomes a block. Ids are cut last, since people copy them.
  */
 export function statusTable<T extends ShownTask>(
   tasks: readonly T[],
@@ -45,7 +43,6 @@ export function statusTable<T extends ShownTask>(
   return tasks.map((task) => `${block(task, width)}${second([said(task)], width, paint)}`).join('');
 }
 
-/** Shows each fact of a task on a line of its own. */
 function block(task: ShownTask, width: number): string {
   const [id = '', ...facts] = cellsOf(task, null).filter((cell) => cell !== NOTHING);
   return [id, ...facts.map((fact) => `${GAP}${fact}`)]

@@ -111,7 +111,6 @@ export function taskFields(
   ];
 }
 
-/** Says where the task works on this machine. */
 function placesOf({ shown, task, isTreeGone }: TaskDetail): readonly Field[] {
   return [
     ['work tree', isTreeGone ? 'gone' : (task.git.work_tree?.path ?? null)],

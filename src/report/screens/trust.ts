@@ -88,10 +88,7 @@ function valueText(value: unknown): string {
     .join(', ');
 }
 
-/**
- * Returns a text on one line with all of it visible: control and invisible characters become codes such as `\u{1b}`.
- * Dropping them would hide commands between them.
- */
+/** Shows invisible characters as codes such as `\u{1b}`: dropping them would hide commands between them. */
 function visible(text: string): string {
   return text
     .replace(/\n/g, '\\n')

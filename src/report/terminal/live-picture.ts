@@ -9,15 +9,12 @@ export interface LiveFacts {
   readonly attempt: number;
   /** The agent at work; null in a task with only one agent. */
   readonly agent: string | null;
-  /** How many sub-agents are at work. */
   readonly subAgents: number;
   readonly elapsedMs: number;
   /** Milliseconds left until the time limit of the whole task; null until the limit is known. */
   readonly leftMs: number | null;
   readonly costUsd: number;
-  /** What the agent or ralph is doing, in words. */
   readonly now: string;
-  /** Frame number of the spinner. */
   readonly tick: number;
 }
 

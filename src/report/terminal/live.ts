@@ -194,7 +194,6 @@ function isShown(what: RalphActivity, nowMs: number): boolean {
 const UNCUT = new Set(['index', 'look', 'undo', 'land', 'allow', 'refuse', 'next', 'note', 'logs']);
 const WIDEST_PROSE = 100;
 
-/** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(event: EndingEvent, options: LiveOptions, signs: Signs): string {
   const { colors, stream } = options;
   const isGood = event.status === 'completed';

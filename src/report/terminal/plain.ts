@@ -37,10 +37,7 @@ export function plainView(sink: LineSink, options: PlainOptions): RunView {
 /** The most lines that are kept for the end of a quiet run, which may last for days. */
 const KEPT_LINES = 50;
 
-/**
- * Returns the view for `--quiet`: it prints warnings and closing lines at the end. After a completed task, it prints
- * only what could not be committed.
- */
+/** Returns the view for `--quiet`: warnings and closing lines after a bad end; else only what was not committed. */
 export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];
   const inner = plainView(

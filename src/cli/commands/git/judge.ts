@@ -13,7 +13,6 @@ import { type FolderOptions, foldersOf, startFolder } from '../../tasks/named-fo
 import { shownTask } from '../../tasks/named-task.ts';
 import { say, standardOutlet } from '../../terminal/outlet.ts';
 
-/** The settings of a run that `ralph judge` takes. */
 const OF_JUDGE_COMMAND = ['judge', 'judgeCommand', 'criterion', 'criteria', 'agentBin'] as const;
 
 export interface JudgeOptions

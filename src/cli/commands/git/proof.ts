@@ -46,7 +46,6 @@ export interface ProofOptions extends FolderOptions {
   readonly yes?: boolean;
 }
 
-/** A proof, and where its tree and task are. */
 interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 'json' | 'isOwn'> {
   /** `the proof of fix-login`, or `this proof`. */
   readonly what: string;
@@ -184,10 +183,7 @@ async function repeat(
   return EXIT_FAILED;
 }
 
-/**
- * Shows the commands of a proof that this user did not write, and asks whether to run them. Throws a `UsageError` if
- * nobody can be asked, and a `CommandError` if invisible characters could hide what would run.
- */
+/** Throws a `UsageError` if nobody can be asked, a `CommandError` if invisible characters could hide what would run. */
 async function mayRun(
   facts: ProofFacts,
   commands: readonly string[],

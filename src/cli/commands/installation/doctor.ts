@@ -59,10 +59,7 @@ export interface DoctorOptions {
 const EXIT_INTERRUPTED = 130;
 const VERSION_TIMEOUT_MS = 10_000;
 
-/**
- * `ralph doctor`: checks whether a run could start. Changes and sends nothing. Resolves to 1 if a run
- * would fail.
- */
+/** `ralph doctor`: checks whether a run could start. Changes and sends nothing. Resolves to 1 if a run would fail. */
 export async function doctor(
   options: DoctorOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -75,7 +72,6 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** Checks everything on which a run depends. Returns the findings in the order in which they are shown. */
 async function examine(
   options: DoctorOptions,
   env: NodeJS.ProcessEnv,

@@ -20,10 +20,7 @@ export interface TrustOptions {
   readonly revoke?: boolean;
 }
 
-/**
- * `ralph trust [FILE]`: shows the settings of a configuration that need trust, and records trust in its
- * current content. Refused inside a loop, since an agent must not trust on behalf of a person.
- */
+/** `ralph trust [FILE]`: shows what in a configuration needs trust, and trusts its content. Refused inside a loop. */
 export async function trust(
   name: string | undefined,
   options: TrustOptions,
@@ -68,9 +65,7 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/**
- * Returns the settings that need trust. Throws a `UsageError` for an invalid file: its correction would end the trust.
- */
+/** Throws a `UsageError` for an invalid file: to correct it would end the trust. */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

@@ -15,10 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Escapes untrusted text for use between tags and in quoted attributes. Removes control characters, too,
- * since a page may be printed on a terminal.
- */
+/** Removes control characters, too, since a page may be printed on a terminal. */
 function escaped(text: string): string {
   return withoutControls(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

@@ -51,7 +51,6 @@ function block(iteration: BriefIteration, stretch: Period): Markup {
   return html`<rect class="${iterationTone(iteration)}" x="${short(x)}" y="0" width="${short(width)}" height="16"><title>${iterationTitle(iteration)}</title></rect>`;
 }
 
-/** Returns the tooltip of an iteration's bar. */
 function iterationTitle(iteration: BriefIteration): string {
   const { number, started_at, duration_ms, cost_usd } = iteration;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
