@@ -80,12 +80,10 @@ export async function lookAhead(run: ComingRun): Promise<Outlook> {
   return { refusals, notices, opened: await opened };
 }
 
-/** Returns the notices about a run. Rejects with a `SandboxError` or a `UsageError` if it cannot start. */
-export async function requireOutlook(run: ComingRun): Promise<readonly string[]> {
-  return (await requireStart(run)).notices;
-}
-
-/** Returns the new notices about a run and its repository. Rejects as `requireOutlook` does if the run cannot start. */
+/**
+ * Returns the new notices about a run and its repository. Rejects with a `SandboxError` or a `UsageError` if the run
+ * cannot start.
+ */
 export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refusals'>> {
   const { refusals, notices, opened } = await lookAhead(run);
   const ofSandbox = refusals.find((each) => each instanceof SandboxError);

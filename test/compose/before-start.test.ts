@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { lookAhead, requireOutlook } from '../../src/compose/before-start.ts';
+import { lookAhead, requireStart } from '../../src/compose/before-start.ts';
 import { requirePlanAfterSetup } from '../../src/effects/plan/plan-left-behind.ts';
 import { legPlan } from '../helpers/leg-plan.ts';
 import { GIT_ENV, makeRepository, put } from '../helpers/repository.ts';
@@ -181,8 +181,8 @@ describe('a plan file', () => {
     const folder = await tempFolder();
     const plan = await legPlan(folder, ENV, { planFile: 'P.md' });
     const coming = { plan, isNew: true, said: new Set<string>() };
-    expect(await requireOutlook(coming)).toHaveLength(1);
-    expect(await requireOutlook(coming)).toEqual([]);
+    expect((await requireStart(coming)).notices).toHaveLength(1);
+    expect((await requireStart(coming)).notices).toEqual([]);
   });
 });
 

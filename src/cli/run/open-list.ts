@@ -17,9 +17,8 @@ import { idProblems } from '../../core/list/list-sources.ts';
 import { blockedIds, type ListState, openedAgain, reopened } from '../../core/list/list-state.ts';
 import type { Check } from '../../core/settings/checks.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import { defaultsOf } from '../../core/settings/resolve-settings.ts';
 import type { Written } from '../../core/settings/setting-source.ts';
-import type { Settings } from '../../core/settings/settings.ts';
 import { notOfLists, WORK_SETTINGS } from '../../core/settings/work-settings.ts';
 import { nearest } from '../../core/text/nearest.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -213,7 +212,8 @@ export function planItemTask(
     ...collected,
     settings: {
       ...settings,
-      ...off(),
+      // Variables or a configuration may set what makes no sense for the items of a list.
+      ...defaultsOf(notOfLists()),
       ...(base === undefined ? {} : { base }),
       taskId,
       verify: [...settings.verify, ...ofItem],
@@ -226,12 +226,6 @@ export function planItemTask(
     keptPrompt: new TextEncoder().encode(prompt),
   };
   return requirePlan(request, problems, collected.notices);
-}
-
-/** Returns defaults for settings that variables or a configuration may set but that make no sense for list items. */
-function off(): Partial<Settings> {
-  const { settings } = resolveSettings([]);
-  return Object.fromEntries(notOfLists().map((name) => [name, settings[name]]));
 }
 
 function uncheckedItems({

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { requireOutlook } from '../../compose/before-start.ts';
+import { requireStart } from '../../compose/before-start.ts';
 import { type OrchestrateOptions, orchestrate } from '../../compose/rescue/orchestrate.ts';
 import type { PlannedTask } from '../../compose/rescue/shared-runs.ts';
 import { isInRepository } from '../../compose/work-tree-hold.ts';
@@ -8,7 +8,7 @@ import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand } from '../../core/settings/rescue-settings.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import { defaultsOf } from '../../core/settings/resolve-settings.ts';
 import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type Settings, settingsWith } from '../../core/settings/settings.ts';
@@ -56,7 +56,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   }
   const { settings } = plan;
   const { own } = read;
-  const outlook = await requireOutlook({ plan, isNew: own.startNew, said });
+  const { notices: outlook } = await requireStart({ plan, isNew: own.startNew, said });
   const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
   for (const notice of [...notices, ...planWarnings(plan), ...outlook]) {
     said.add(notice);
@@ -171,7 +171,8 @@ async function planOf(
     ...collected,
     settings: {
       ...settings,
-      ...offInPass(),
+      // Variables or a configuration may set what makes no sense for several tasks.
+      ...defaultsOf(settingsWith({ rescue: 'off' })),
       // A waiting task would delay all others; the next pass resumes it.
       noWait: true,
       maxWait: isGiven ? settings.maxWait : 0,
@@ -190,12 +191,6 @@ async function planOf(
   const plan = await requirePlan(request, problems, collected.notices);
   sayNewPowers(collected.powers, base);
   return { plan, notices: collected.notices };
-}
-
-/** Returns defaults for settings that variables or a configuration may set but that make no sense for several tasks. */
-function offInPass(): Partial<Settings> {
-  const { settings } = resolveSettings([]);
-  return Object.fromEntries(settingsWith({ rescue: 'off' }).map((name) => [name, settings[name]]));
 }
 
 /** Returns settings by which only the promise (the agent's words for "done") or a moved file completes a rescue. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { requireOutlook } from '../../compose/before-start.ts';
+import { requireStart } from '../../compose/before-start.ts';
 import { startFolderOf } from '../../compose/git-commands/task-repository.ts';
 import { commitOfTask } from '../../compose/lists/item-commit.ts';
 import { landItem, returnItem } from '../../compose/lists/land-item.ts';
@@ -69,7 +69,7 @@ export async function runList(open: OpenList): Promise<number> {
   }
   sayPowers(collected.powers);
   const said = new Set<string>();
-  const outlook = await requireOutlook({ plan, isNew: true, said });
+  const { notices: outlook } = await requireStart({ plan, isNew: true, said });
   for (const notice of [...open.notices, ...outlook]) {
     said.add(notice);
     tell(notice);

@@ -26,6 +26,12 @@ const GROUPS: readonly (readonly SettingName[])[] = [
   ['edit', 'permissionMode', 'dangerouslySkipPermissions'],
 ];
 
+/** Returns the defaults of some settings. */
+export function defaultsOf(names: readonly SettingName[]): Partial<Settings> {
+  const { settings } = resolveSettings([]);
+  return Object.fromEntries(names.map((name) => [name, settings[name]]));
+}
+
 /** Takes each setting from the first layer that has it. Reports every invalid value of every layer. */
 export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
   const problems: string[] = [];
