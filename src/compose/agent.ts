@@ -52,10 +52,7 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
   return KINDS[name]({ ...options, settings: { ...settings, ...permissions, model, agentBin } });
 }
 
-/**
- * Whether an agent's log needs the reader for that agent. `claude` writes more than its own reader shows, and the
- * output of a command is already text, so the common reader is used for both.
- */
+/** Whether an agent's log needs that agent's reader. `claude` writes more than its own shows; a command writes text. */
 function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }
@@ -70,10 +67,7 @@ export interface PartedLog extends Pick<ReadableLog, 'end'> {
   push(chunk: Buffer, at: number): readonly LogItem[];
 }
 
-/**
- * Returns the reader for a log to which several agents have written. `partsOf` says where each agent's part begins, as
- * far as that is known; the text before the first part is from `first`.
- */
+/** Returns the reader for a log of several agents. What stands before the first of `partsOf` is from `first`. */
 export function readableParts(
   partsOf: () => readonly LogPart[],
   first: AgentName,

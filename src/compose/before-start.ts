@@ -80,10 +80,7 @@ export async function lookAhead(run: ComingRun): Promise<Outlook> {
   return { refusals, notices, opened: await opened };
 }
 
-/**
- * Returns the new notices about a run and its repository. Rejects with a `SandboxError` or a `UsageError` if the run
- * cannot start.
- */
+/** Returns the new notices about a run, and its repository. Rejects with a `SandboxError` or a `UsageError`. */
 export async function requireStart(run: ComingRun): Promise<Omit<Outlook, 'refusals'>> {
   const { refusals, notices, opened } = await lookAhead(run);
   const ofSandbox = refusals.find((each) => each instanceof SandboxError);

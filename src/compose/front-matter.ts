@@ -11,10 +11,7 @@ export interface FrontMatter {
   readonly problems: readonly string[];
 }
 
-/**
- * Reads the front matter of the task file `file`; fields that ralph does not know belong to other programs and are
- * ignored. No field can give the agent more rights.
- */
+/** Reads the front matter of a task file. Ignores unknown fields. No field can give the agent more rights. */
 export function readFrontMatter(text: string, file: string): FrontMatter {
   const found = readFrontMatterFields(text);
   const isBad = 'problem' in found;

@@ -53,10 +53,7 @@ export interface FleetLeg {
   readonly notes: { readonly folder: string; readonly again: string };
   /** Called once, before the loop begins, with the keeper of the task's snapshots. */
   opened(keeper: TreeKeeper | null): void;
-  /**
-   * Called after each saved step, before its events are published and the next step is started. Rejects with a
-   * `RunDropped` to leave the task as it was saved.
-   */
+  /** Called after each saved step, before its events are published. A `RunDropped` leaves the task as it was saved. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Aborts, with a `RunDropped` as its reason, when the worker no longer has the task. */
   readonly dropped: AbortSignal;
@@ -86,10 +83,7 @@ export const READY: ReadyTree = { setupFailed: null, lacks: null };
 
 /** The work tree in which a task works. */
 export interface TaskTree {
-  /**
-   * Makes the task's own work tree ready; does nothing for a task without one. Rejects with a `WorkTreeError`, or a
-   * `WorkTreeTakenError`.
-   */
+  /** Makes the task's own work tree ready, if it has one. Rejects with a `WorkTreeError` or a `WorkTreeTakenError`. */
   ready(task: TaskState): Promise<ReadyTree>;
   /** Removes what `ready` created, if the task does not start after all. Never rejects. */
   discard(): Promise<void>;

@@ -8,10 +8,7 @@ export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'droppe
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }
 
-/**
- * Returns the store of a leg: each step is saved on this machine first, and then in the fleet's database. Once the leg
- * is dropped, nothing more is written on this machine.
- */
+/** Returns the store of a leg, which saves here first, then in the fleet's database, until the leg is dropped. */
 export function legStore(store: TaskStore, leg: FleetLeg): StateStore {
   leg.dropped.addEventListener('abort', () => store.mute());
   return {

@@ -74,10 +74,7 @@ export function proofKeeper(
   };
 }
 
-/**
- * Writes the note for a human that `ending` needs. Resolves to the path of the note, or to null if the
- * ending needs none. Rejects if the note cannot be written.
- */
+/** Writes the note that `ending` needs. Resolves to its path; null if none is needed. Rejects if that fails. */
 export async function leaveNote(
   facts: NoteFacts,
   paths: Pick<TaskPaths, 'stateFile' | 'folder'>,

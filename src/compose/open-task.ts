@@ -113,10 +113,7 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/**
- * Makes room for a new task: ends the processes that a crashed run of the same id left, and archives the earlier state.
- * Rejects with `ApprovalPendingError` if the earlier task waits for a person.
- */
+/** Makes room for a new task. Rejects with `ApprovalPendingError` if the earlier one waits for a person. */
 export async function retireEarlierTask(
   paths: TaskPaths,
   taskId: string,
@@ -144,10 +141,7 @@ export async function retireEarlierTask(
   }
 }
 
-/**
- * Moves a task back from the history if its process died after completing the task and before announcing that. Also
- * removes the claim of a dead process. Never rejects.
- */
+/** Moves a completed task back whose end nobody announced, and removes the claim of a dead process. Never rejects. */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
   const hold = await holdTask(paths, taskId, driver).catch(() => null);
@@ -194,10 +188,7 @@ export async function adopt(
   return { task: file.state, step: readNamedStep(paths.folder, file.state) };
 }
 
-/**
- * Reads the state of an open task. Returns null if there is no state file. Throws `StateTooNewError`, or,
- * after renaming a corrupt state file, `StateCorruptedError`.
- */
+/** Reads the state of an open task; null if it has none. Throws `StateTooNewError` or `StateCorruptedError`. */
 export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): OpenTask | null {
   const file = readStateFile(paths.stateFile, seal);
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
@@ -210,10 +201,7 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
 
 type OpenTask = Extract<StateFile, { kind: 'task' }>;
 
-/**
- * Returns why a task is not trusted, as a phrase that follows the task's name, or null if all its files have the seal
- * of this user's ralph. `file` must have been read with `seal`.
- */
+/** Returns why a task is not trusted, as a phrase after its name; null if this user's ralph has sealed its files. */
 export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
     return `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`;

@@ -166,10 +166,7 @@ const NO_FRONT_MATTER: FrontMatter = {
   problems: [],
 };
 
-/**
- * Returns the type that a task file names if ralph knows it, or refuses it as a payment. Returns undefined for any
- * other type, which another program may have written.
- */
+/** Returns the type that a task file names if ralph knows it, or refuses it as a payment; else undefined. */
 function knownType(
   type: Written | null,
   types: Readonly<Record<string, TaskTypeLimits>>,

@@ -15,10 +15,7 @@ import { commandFailed } from '../report/notices.ts';
 import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 
-/**
- * Returns the functions with which the loop runs the user's own commands. `runEnd` is null if there is no `--on-end`.
- * If `--after` or `--on-end` fails, the failure is only passed to `warn` and decides nothing.
- */
+/** Returns what runs the user's commands. If `--after` or `--on-end` fails, that is only told, and decides nothing. */
 export function userCommands(
   verify: Commands['verify'],
   run: RunCommand,
@@ -100,10 +97,7 @@ export async function runEndCommand(
   return exitCode;
 }
 
-/**
- * Runs the `--setup` command in a new work tree, at most for the time of one iteration. Resolves to the reason why it
- * failed, to `stopped` if a request to stop ended it, or to null.
- */
+/** Runs `--setup` in a new work tree. Resolves to why it failed, to `stopped` after a request to stop, or to null. */
 export async function runSetUp(
   command: string,
   plan: RunPlan,

@@ -5,10 +5,7 @@ import { stopCode } from '../../exit-codes.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { viewFor } from './start-run.ts';
 
-/**
- * Announces the end of an earlier task whose process died before it could. Call this before a new run takes the task's
- * id. Resolves to an exit code if somebody stopped ralph meanwhile, so that nothing else is started; else to null.
- */
+/** Announces how an earlier task ended. Resolves to an exit code if ralph was stopped meanwhile, else to null. */
 export async function announceEarlierEnd(
   plan: RunPlan,
   isTrusted: boolean,

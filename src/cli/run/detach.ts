@@ -67,10 +67,7 @@ function logFile(plan: RunPlan): string {
 /** If the agent is missing or not logged in, the task ends within this time after its start (milliseconds). */
 const FAILS_WITHIN_MS = 1_500;
 
-/**
- * Returns a view (which is told what a run does) that reports to the parent process that the task has begun: at the
- * first of `SIGNS` or a successful end, or if the first iteration has lasted `FAILS_WITHIN_MS`.
- */
+/** Returns a view, which is told what a run does, that tells the parent process once the task has begun. */
 export function detachedView(log: string, folder: string): RunView {
   let timer: NodeJS.Timeout | undefined;
   let isReported = false;

@@ -18,10 +18,7 @@ export function hasUntoldEnd(plan: RunPlan): boolean {
   }
 }
 
-/**
- * Whether the earlier task with the id of a new run should be resumed instead of replaced. Throws if the state cannot
- * be read, and throws a `LeftToPersonError` if a person has to decide.
- */
+/** Whether a new run resumes the earlier task with its id. Throws a `LeftToPersonError` if a person has to decide. */
 export function isToBeResumed(plan: RunPlan): boolean {
   const found = findTask(plan.taskId, plan);
   if (found === null) return false;

@@ -3,10 +3,7 @@ import path from 'node:path';
 import type { ListItem } from '../../core/list/list-item.ts';
 import { findProgram } from '../../effects/processes/find-program.ts';
 
-/**
- * Returns a function that finds commands among the texts that say how an item is checked. A text is a command if its
- * first word is a program on PATH or a file below `cwd`; all other texts are for the agent.
- */
+/** Returns a function that finds the commands in an item's checks: they begin with a program or a file below `cwd`. */
 export function commandFinder(
   env: NodeJS.ProcessEnv,
   cwd: string,

@@ -3,10 +3,7 @@ import path from 'node:path';
 import { isListName } from '../../core/list/list-names.ts';
 import { commandHere, ralphCommand, shellQuote } from '../../printed-command.ts';
 
-/**
- * Returns why a single word is probably not meant as the prompt (an open task or a file has this name), with the
- * command that was probably meant; null otherwise. Without this check, an agent would work on that one word.
- */
+/** Returns why a single word is probably no prompt, and the command that was probably meant; null if it may be one. */
 export function whyNoPrompt(
   word: string | null,
   { startDir, name, isOpenTask }: PromptPlace,

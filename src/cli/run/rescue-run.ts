@@ -39,10 +39,7 @@ export interface VaultRun {
   readonly say: (sentence: string) => void;
 }
 
-/**
- * Checks the settings before the first file, and creates what a pass over the vault works with. A line about a file is
- * printed again only if it has changed. Rejects with a `UsageError`.
- */
+/** Checks the settings, and creates what a pass over the vault works with. Rejects with a `UsageError`. */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
   const startDir = startFolder();
   const said = new Set<string>();
@@ -142,10 +139,7 @@ interface PlannedFile {
   readonly notices: readonly string[];
 }
 
-/**
- * Plans one run from the settings of the command and those of the run's file. A plan without a file only checks the
- * settings. Rejects with a `UsageError`.
- */
+/** Plans the run of one file; without a file, only checks the settings. Rejects with a `UsageError`. */
 async function planOf(
   base: Base,
   ofFile: Layer,

@@ -123,10 +123,7 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
   });
 }
 
-/**
- * Whether an agent that repeats `text` would count as done, or be asked whether it is. False if the promise (the words
- * for "done") only follows other words on a line, since that leads to the question at worst.
- */
+/** Whether an agent that repeats `text` could count as done. After other words on a line, it would be asked first. */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const verdict = judgePromise(text, promise, match, []);
   return (

@@ -104,10 +104,7 @@ function folderOf(paths: TaskPaths, taskId: string): string {
   return existsSync(paths.folder) ? paths.folder : inHistory(paths, taskId).folder;
 }
 
-/**
- * Returns the landing of a task whose branch is gone: it was removed after the landing, or because there was nothing to
- * land. Resolves to null if the branch exists, or if the work may still be in snapshots or a work tree.
- */
+/** Returns the landing of a task whose branch is gone; null if the branch exists, or the work may be elsewhere. */
 async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed | null> {
   const { task_id: taskId } = state;
   const tree = state.git.work_tree;
@@ -126,10 +123,7 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;
 }
 
-/**
- * Opens a completed task again, and leaves a hint that tells its agent why the work could not land. Rejects with
- * `TaskAlreadyActiveError`, or with the system's error.
- */
+/** Opens a completed task again, and tells its agent by `hint` why the work could not land. */
 export async function returnItem(
   state: TaskState,
   hint: string,

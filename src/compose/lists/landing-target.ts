@@ -27,10 +27,7 @@ export interface LandingTarget {
   readonly sentence: string;
 }
 
-/**
- * Finds the branch on which the items of a list land: the current branch, or the list's own branch if the current one
- * is protected or HEAD is on no branch. Rejects with a `UsageError` if nothing can land.
- */
+/** Finds the branch on which items land: the current one, or else one of the list. Rejects with a `UsageError`. */
 export async function landingTarget(request: TargetRequest): Promise<LandingTarget> {
   const { cwd, env, list, protect, known } = request;
   const anywhere = gitWith(env);

@@ -38,10 +38,7 @@ const MAX_OUTPUT_BYTES = 16 * MB;
 /** With these exit codes, a shell reports that it could not start a program. */
 const NOT_STARTED = [126, 127];
 
-/**
- * Returns a function that runs the commands of a list; each command gets the variables `ofList`. PATH does not lead
- * into the work tree, because an agent could write its own `gh` there.
- */
+/** Returns what runs a list's commands. PATH leads into no work tree, where an agent could write its own `gh`. */
 export function listCommands(
   plan: RunPlan,
   ofList: Readonly<Record<string, string>>,

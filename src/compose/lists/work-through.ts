@@ -132,10 +132,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /**
-   * Claims an item for ralph. Calls `doWithout` if somebody else has it, or if the claim command cannot run
-   * (`isBroken`). Resolves to whether ralph has the item, or to the exit code if the run has to end.
-   */
+  /** Claims an item; if that fails, calls `doWithout`. Resolves to whether ralph has it, or to the run's exit code. */
   const claim = async (
     item: ListItem,
     record: ItemRecord,

@@ -4,10 +4,7 @@ import type { DecidersAtStart } from '../../effects/proof/deciders-at-start.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
-/**
- * Returns the names of the files that decide the results of a run's checks (such as test configuration); empty without
- * checks. `atStart` is a known record of these files, which saves looking for some of them again.
- */
+/** Returns the names of the files that decide the results of a run's checks, such as a test configuration. */
 export async function decidersOfPlan(
   { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
   atStart: DecidersAtStart | null = null,

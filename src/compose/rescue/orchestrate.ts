@@ -34,9 +34,7 @@ import {
 } from './shared-runs.ts';
 
 export interface OrchestrateOptions {
-  /**
-   * The plan of a pass over a vault's task files, but with none of them. Its daily budget is for all tasks together.
-   */
+  /** The plan of a pass, which has no task file. Its daily budget is for all tasks together. */
   readonly plan: RunPlan;
   /** Turns the request to run a task into a planned run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;

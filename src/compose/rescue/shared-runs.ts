@@ -59,10 +59,7 @@ export function sharedRuns(
   };
 }
 
-/**
- * Locks a name in the state folder, so that only one process does the work that it stands for. Resolves to null if
- * another process has the lock. Rejects if no lock can be stored, since two processes could then start the same work.
- */
+/** Locks a name in the state folder for this process; null if another has it. Rejects if no lock can be stored. */
 export async function holdName(
   stateDir: string,
   name: string,

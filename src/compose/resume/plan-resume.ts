@@ -46,9 +46,7 @@ export interface ResumeRequest {
   readonly startDir: string;
   /** What a running `ralph rescue` or `ralph watch` allows its tasks; null for `ralph resume`. */
   readonly allowed: AllowedByPass | null;
-  /**
-   * Merges the settings of a task that another program keeps: its state's, those of this resume, and the current ones.
-   */
+  /** Merges the settings of another program's task: those in its state, those of this resume, and the current ones. */
   readonly collect: (inState: Layer) => Promise<Collected>;
 }
 

@@ -13,10 +13,7 @@ export interface SandboxOptions extends SandboxRequest {
   readonly warn: (sentence: string) => void;
 }
 
-/**
- * Plans a sandbox, opens it and tests it. Rejects with a `SandboxError` if it does not work. Import this file only with
- * `--sandbox`, so that the sandbox's code is not loaded otherwise.
- */
+/** Plans, opens and tests a sandbox. Rejects with a `SandboxError`. Import this file only with `--sandbox`. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   requireSandboxUser();
   const plan = await planSandbox(options);

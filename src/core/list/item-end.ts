@@ -53,10 +53,7 @@ export type RefusedItem =
   /** ralph was stopped, so the next run lands the item. */
   | 'stopped';
 
-/**
- * Returns the consequence of a refused landing. `returned` is how often the item's task went on for this reason. A task
- * that is used up does not go on: it would end at once as incomplete, and could not land after a person's fix.
- */
+/** Returns the consequence of a refused landing. A used-up task does not go on: it would end at once, incomplete. */
 export function refusedItem(
   why: LandingRefusal,
   { returned, isUsedUp }: { readonly returned: number; readonly isUsedUp: boolean },

@@ -29,10 +29,7 @@ export function withIds(
   });
 }
 
-/**
- * Returns the name of a list, which is made from the path of its file below the vault, without the extension. For one
- * of several lists in a JSON file, the name also contains the list's tag.
- */
+/** Returns the name of a list: its path below the vault without the extension, and the tag of one in a JSON file. */
 export function listName(path: string, sections: readonly string[] = []): string {
   if (/\.json$/i.test(path) && sections.length > 0) {
     return listName([path.slice(0, -'.json'.length), ...sections].join('/'));

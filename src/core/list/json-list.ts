@@ -33,10 +33,7 @@ const PRIORITIES: Readonly<Record<string, number>> = {
   ...{ p0: 0, p1: 1, p2: 2, p3: 3, p4: 4 },
 };
 
-/**
- * Reads a list in JSON. `tags` choose one of several lists in a file. With `needsMark`, at least one item must have a
- * field that says whether it is done.
- */
+/** Reads a list in JSON. `tags` choose one of several lists. With `needsMark`, some item must have a done field. */
 export function readJsonList(
   file: string,
   text: string,

@@ -44,10 +44,7 @@ const STRING = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/**
- * Reads a JSON text with the place of each value, so that one value can be changed while every other byte stays. It
- * also gives the place of a mistake, which `JSON.parse` often does not. A byte-order mark may come first.
- */
+/** Reads a JSON text with the place of each value, so that one can be changed and no other byte, or of a mistake. */
 export function readJson(text: string): JsonNode | JsonMistake {
   return unlessMistaken(() => {
     const reader = jsonReader(text);

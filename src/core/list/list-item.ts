@@ -27,10 +27,7 @@ export interface ListItem {
   readonly blockers: readonly string[];
   /** Lower numbers come first. Infinite if the item has no priority. */
   readonly priority: number;
-  /**
-   * Items of the same lane may be worked on at the same time. Items of a later lane have to wait for all items above
-   * them. Null if the order of the file does not matter.
-   */
+  /** Items of one lane may run at once; those of a later one wait for all above. Null if the order does not matter. */
   readonly lane: number | null;
   /** What has to hold when the item is done. A judge checks it. */
   readonly criteria: readonly string[];
