@@ -42,12 +42,14 @@ test('init makes the tables, a second time changes nothing, and a lease is kept'
   });
   const first = await initFleet({ ...given, leaseMs: 30_000 });
   expect(first).toEqual({
+    name: expect.stringMatching(/^fleet /),
     engine: { from: null, to: expect.any(Number) },
     tables: { from: null, to: TABLES_VERSION },
     leaseMs: 30_000,
   });
   const second = await initFleet(given);
   expect(second).toEqual({
+    name: first.name,
     engine: { from: first.engine.to, to: first.engine.to },
     tables: { from: TABLES_VERSION, to: TABLES_VERSION },
     leaseMs: 30_000,

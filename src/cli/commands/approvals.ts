@@ -6,8 +6,7 @@ import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { answerRequest, isPending } from '../../effects/vault/answer-request.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { approvalJson, approvalText, type ShownApproval } from '../../report/screens/approvals.ts';
 import { InvalidStateError } from '../../task-errors.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
@@ -22,11 +21,11 @@ export interface ApprovalsOptions extends StoreOptions {
 
 /** `ralph approvals`: lists the requests that wait for a person, the oldest first. Changes nothing. */
 export async function approvals(options: ApprovalsOptions): Promise<number> {
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetApprovals } = await import('../../fleet/cli/approvals.ts');
-    return onFleet(fleet, options, (open) => fleetApprovals(open, options));
-  }
+    return (fleet) => fleetApprovals(fleet, options);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
   const at = new Date().toISOString();
   const waiting = waitingIn(place);
@@ -62,11 +61,11 @@ async function answer(
   name: string,
   options: AnswerOptions,
 ): Promise<number> {
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetAnswer } = await import('../../fleet/cli/approvals.ts');
-    return onFleet(fleet, options, (open) => fleetAnswer(open, decision, name, options));
-  }
+    return (fleet) => fleetAnswer(fleet, decision, name, options);
+  });
+  if (done !== null) return done;
   if (options.as !== undefined) {
     throw new UsageError([
       '--as names a person to a fleet, and no fleet was named; in a vault, the answer is the file itself.',

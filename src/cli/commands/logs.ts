@@ -1,14 +1,8 @@
-import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { UsageError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
-import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { requireId, shownTask } from '../tasks/named-task.ts';
-import { showLogs } from '../tasks/show-logs.ts';
-import { unknownTask } from '../tasks/unknown-task.ts';
-import { say } from '../terminal/outlet.ts';
+import { printLogs } from '../tasks/show-logs.ts';
 
 export interface LogsOptions extends StoreOptions {
   /** Whether to print the agent's output byte for byte, instead of as readable text. */
@@ -22,25 +16,15 @@ export interface LogsOptions extends StoreOptions {
 export async function logs(word: string | undefined, options: LogsOptions): Promise<number> {
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { follow = false, raw = false } = options;
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const wanted = { iteration, follow, raw };
+  const done = ifOnFleet(options, async () => {
     const { fleetLogs } = await import('../../fleet/cli/logs.ts');
     const taskId = requireId(word, 'logs');
-    return onFleet(fleet, options, (open) => fleetLogs(open, taskId, { iteration, follow, raw }));
-  }
+    return (fleet) => fleetLogs(fleet, taskId, wanted);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
-  const { stateDir } = place;
-  const taskId = shownTask(word, place);
-  const found = openTaskLogs(stateDir, taskId);
-  if (found === null) throw unknownTask(taskId, stateDir);
-  const there = found.iterations();
-  if (iteration !== null && !there.includes(iteration)) {
-    say(noSuchIteration(taskId, iteration, there));
-    return EXIT_FAILED;
-  }
-  if (there.length === 0) say(noLogsYet(taskId));
-  await showLogs(found, { taskId, stateDir, iteration, follow, raw });
-  return 0;
+  return printLogs(place.stateDir, shownTask(word, place), wanted);
 }
 
 function iterationOf(text: string): number {

@@ -1,6 +1,5 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import {
   findOpenTask,
   notLive,
@@ -13,11 +12,11 @@ import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the running task to pause after the current iteration. Does not wait for the pause. */
 export async function pause(word: string, options: StoreOptions): Promise<number> {
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetPause } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetPause(open, word));
-  }
+    return (fleet) => fleetPause(fleet, word);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);
   const found = findOpenTask(taskId, place);

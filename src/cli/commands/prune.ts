@@ -3,8 +3,7 @@ import { parseDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
@@ -26,12 +25,12 @@ export async function prune(options: PruneOptions): Promise<number> {
       `--older-than expects a duration such as 30d, 12h or 90m; found '${olderThan}'.`,
     ]);
   }
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetPrune } = await import('../../fleet/cli/prune.ts');
     const wanted = { ageMs, olderThan, dryRun, keepRefs };
-    return onFleet(fleet, options, (open) => fleetPrune(open, wanted));
-  }
+    return (fleet) => fleetPrune(fleet, wanted);
+  });
+  if (done !== null) return done;
   if (keepRefs) {
     throw new UsageError([
       '--keep-refs expects a fleet (--fleet URL, or RALPH_FLEET); found a vault, which keeps its snapshots only with their tasks.',

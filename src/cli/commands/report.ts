@@ -1,5 +1,4 @@
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import {
   gatherBriefing,
   periodOf,
@@ -11,11 +10,11 @@ import { foldersOf } from '../tasks/named-folders.ts';
 /** `ralph report`: shows what happened in a period, and what needs a person. Changes nothing in the vault. */
 export async function report(options: ReportOptions): Promise<number> {
   const span = periodOf(options, new Date().toISOString());
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetReport } = await import('../../fleet/cli/report.ts');
-    return onFleet(fleet, options, (open) => fleetReport(open, options));
-  }
+    return (fleet) => fleetReport(fleet, options);
+  });
+  if (done !== null) return done;
   await printBriefing(await gatherBriefing(foldersOf(options), span), options);
   return 0;
 }

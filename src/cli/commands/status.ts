@@ -4,8 +4,7 @@ import { standOfList } from '../../core/list/list-stand.ts';
 import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
 import { readStateObject } from '../../effects/state/task-list.ts';
 import { tasksAbove } from '../../effects/vault/vault-above.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { dayJson, dayText } from '../../report/day-text.ts';
 import { listStatusLine } from '../../report/screens/list.ts';
 import {
@@ -36,11 +35,11 @@ export interface StatusOptions extends StoreOptions {
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
 export async function status(word: string | undefined, options: StatusOptions): Promise<number> {
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetTasks } = await import('../../fleet/cli/status.ts');
-    return onFleet(fleet, options, (open) => fleetTasks(open, word, options));
-  }
+    return (fleet) => fleetTasks(fleet, word, options);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
   const { stateDir } = place;
   const taskId = word === undefined ? undefined : shownTask(word, place);

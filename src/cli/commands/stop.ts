@@ -5,8 +5,7 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { liveClaim } from '../../effects/lock/task-lock.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import {
   type FoundTask,
   findOpenTask,
@@ -27,11 +26,11 @@ const LOOK_EVERY_MS = 50;
 
 /** `ralph stop ID`: asks the task's process to end the iteration and stop, and waits for that. Sends no signals. */
 export async function stopTask(word: string, options: StoreOptions): Promise<number> {
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetStop } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetStop(open, word));
-  }
+    return (fleet) => fleetStop(fleet, word);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);
   const found = findOpenTask(taskId, place);

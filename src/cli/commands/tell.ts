@@ -2,8 +2,7 @@ import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
-import { onFleet } from '../../fleet/cli/on-fleet.ts';
-import { fleetNamed } from '../../fleet/cli/which-fleet.ts';
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommandHere } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
@@ -18,11 +17,11 @@ export async function tell(word: string, text: string, options: StoreOptions): P
       `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file and name that file to the agent.`,
     ]);
   }
-  const fleet = fleetNamed(options, process.env);
-  if (fleet !== null) {
+  const done = ifOnFleet(options, async () => {
     const { fleetTell } = await import('../../fleet/cli/steer.ts');
-    return onFleet(fleet, options, (open) => fleetTell(open, word, text));
-  }
+    return (fleet) => fleetTell(fleet, word, text);
+  });
+  if (done !== null) return done;
   const place = foldersOf(options);
   const taskId = steeredTask(word, place);
   const found = findOpenTask(taskId, place);

@@ -5,14 +5,20 @@ import { createPlainLog, createReadableLog } from '../../effects/claude/readable
 import { readAgentNotes } from '../../effects/logs/agent-notes.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { findTaskEntry } from '../../effects/state/task-list.ts';
-import type { LogPiece, TaskLogs } from '../../effects/state/task-logs.ts';
-import { iterationHeader, logText, STDERR_HEADER } from '../../report/screens/logs.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { type LogPiece, openTaskLogs } from '../../effects/state/task-logs.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import {
+  iterationHeader,
+  logText,
+  noLogsYet,
+  noSuchIteration,
+  STDERR_HEADER,
+} from '../../report/screens/logs.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
+import { unknownTask } from './unknown-task.ts';
 
-/** Which of a task's logs are shown, and how. */
-export interface LogsShown {
-  readonly taskId: string;
-  readonly stateDir: string;
+/** Which logs of a task are shown, and how. */
+export interface LogsWanted {
   /** The only iteration that is shown; null for all. */
   readonly iteration: number | null;
   /** Whether to show new output until the loop ends. */
@@ -21,9 +27,33 @@ export interface LogsShown {
   readonly raw: boolean;
 }
 
-/** Prints a task's logs on standard output. Resolves to false if the reader has gone. */
-export async function showLogs(logs: TaskLogs, shown: LogsShown): Promise<boolean> {
-  const { taskId, stateDir, raw, iteration, follow } = shown;
+/** `ralph logs` on the task of a state folder. Resolves to the exit code. */
+export async function printLogs(
+  stateDir: string,
+  taskId: string,
+  wanted: LogsWanted,
+): Promise<number> {
+  const logs = openTaskLogs(stateDir, taskId);
+  if (logs === null) throw unknownTask(taskId, stateDir);
+  const { iteration } = wanted;
+  const there = logs.iterations();
+  if (iteration !== null && !there.includes(iteration)) {
+    say(noSuchIteration(taskId, iteration, there));
+    return EXIT_FAILED;
+  }
+  if (there.length === 0) say(noLogsYet(taskId));
+  await showLogs(stateDir, taskId, wanted);
+  return 0;
+}
+
+/** Prints logs of a task that has a folder on standard output. Resolves to false if the reader has gone. */
+export async function showLogs(
+  stateDir: string,
+  taskId: string,
+  { raw, iteration, follow }: LogsWanted,
+): Promise<boolean> {
+  const logs = openTaskLogs(stateDir, taskId);
+  if (logs === null) return true;
   const outlet = standardOutlet();
   const show = raw ? rawBytes : readableText((number) => logOf(number, taskId, stateDir));
   for await (const piece of logs.read({ iteration, follow })) {

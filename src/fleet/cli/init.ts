@@ -1,8 +1,8 @@
 import { standardOutlet } from '../../cli/terminal/outlet.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { UsageError } from '../../errors.ts';
+import { initFleet } from '../database/init-fleet.ts';
 import { initText } from '../report/fleet-words.ts';
-import { initFleetAt } from '../worker/init.ts';
 import { type DatabaseWait, whenReached } from './on-fleet.ts';
 
 const SHORTEST_MS = 10_000;
@@ -12,7 +12,7 @@ const LONGEST_MS = 60 * 60_000;
 export async function initNamedFleet(
   url: string,
   lease: string | undefined,
-  { init = initFleetAt, ...patience }: DatabaseWait & { readonly init?: typeof initFleetAt } = {},
+  { init = initFleet, ...patience }: DatabaseWait & { readonly init?: typeof initFleet } = {},
 ): Promise<number> {
   const leaseMs = lease === undefined ? null : leaseOf(lease);
   const done = await whenReached(() => init({ url, env: process.env, leaseMs }), patience);

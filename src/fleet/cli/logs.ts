@@ -1,15 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type LogsShown, showLogs } from '../../cli/tasks/show-logs.ts';
+import { type LogsWanted, printLogs, showLogs } from '../../cli/tasks/show-logs.ts';
 import { say, signalled, standardOutlet } from '../../cli/terminal/outlet.ts';
 import { isLive } from '../../core/task/shown-task.ts';
 import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { FleetAwayError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
-import { noLogsYet, noSuchIteration } from '../../report/screens/logs.ts';
 import { type TaskCopies, withTaskCopies } from '../worker/task-copy.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
-
-type LogsWanted = Pick<LogsShown, 'iteration' | 'follow' | 'raw'>;
 
 /**
  * `ralph logs ID` on a fleet: prints the logs that workers have stored. With `follow`, also prints the log of each
@@ -26,14 +22,7 @@ export async function fleetLogs(
     await copies.add(facts, await fleet.queue.checkpoint(taskId));
     if (wanted.follow) return followed(fleet, copies, taskId, wanted);
     copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
-    const there = iterationsIn(copies, taskId);
-    if (wanted.iteration !== null && !there.includes(wanted.iteration)) {
-      say(noSuchIteration(taskId, wanted.iteration, there));
-      return EXIT_FAILED;
-    }
-    if (there.length === 0) say(noLogsYet(taskId));
-    await show(copies, taskId, wanted.iteration, wanted.raw);
-    return 0;
+    return printLogs(copies.stateDir, taskId, wanted);
   });
 }
 
@@ -68,7 +57,8 @@ async function followed(
         // The log of an iteration that still runs is replaced when the iteration is over.
         const isWhole = number <= task.iterations || isOver;
         if (number <= last || !isWhole || (only !== null && number !== only)) continue;
-        if (!(await show(copies, taskId, number, raw))) return 0;
+        const one = { iteration: number, follow: false, raw };
+        if (!(await showLogs(copies.stateDir, taskId, one))) return 0;
         last = number;
       }
       if (isOver || (only !== null && last === only)) return 0;
@@ -90,15 +80,4 @@ async function unlessAway<T>(ask: () => Promise<T>): Promise<T | null> {
 
 function iterationsIn({ stateDir }: TaskCopies, taskId: string): readonly number[] {
   return openTaskLogs(stateDir, taskId)?.iterations() ?? [];
-}
-
-async function show(
-  { stateDir }: TaskCopies,
-  taskId: string,
-  iteration: number | null,
-  raw: boolean,
-): Promise<boolean> {
-  const logs = openTaskLogs(stateDir, taskId);
-  if (logs === null) return true;
-  return showLogs(logs, { taskId, stateDir, iteration, follow: false, raw });
 }

@@ -5,12 +5,13 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 import { placeInFleet, shellQuote, worksOn } from '../../printed-command.ts';
 import { TaskNotFoundError } from '../../task-errors.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
+import type { FleetQueue } from '../database/fleet-queue.ts';
+import { type FleetToOpen, openFleet } from '../database/open-fleet.ts';
 import { unreadableText } from '../report/fleet-words.ts';
-import { openFleetAt } from '../worker/open.ts';
 
 /** The fleet on which a command works. */
 export interface OpenFleet {
-  readonly queue: Awaited<ReturnType<typeof openNamed>>;
+  readonly queue: FleetQueue;
   /** The words that a further command needs to work on the same fleet; empty if a variable names it. */
   readonly words: readonly string[];
 }
@@ -99,14 +100,14 @@ export interface DatabaseWait {
 export async function openNamed(
   url: string,
   {
-    open = openFleetAt,
+    open = openFleet,
     purpose = 'command',
     ...patience
   }: DatabaseWait & {
-    readonly open?: typeof openFleetAt;
-    readonly purpose?: Parameters<typeof openFleetAt>[0]['purpose'];
+    readonly open?: typeof openFleet;
+    readonly purpose?: FleetToOpen['purpose'];
   } = {},
-): ReturnType<typeof openFleetAt> {
+): Promise<FleetQueue> {
   return whenReached(() => open({ url, env: process.env, purpose }), patience);
 }
 

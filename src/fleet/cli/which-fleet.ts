@@ -2,6 +2,7 @@ import { say } from '../../cli/terminal/outlet.ts';
 import { FLEET_VARIABLE } from '../../core/settings/environment.ts';
 import { UsageError } from '../../errors.ts';
 import { fleetUrlProblem, hasPassword } from '../core/fleet-url.ts';
+import type { OpenFleet } from './on-fleet.ts';
 
 /** The options that decide whether a command works on a fleet or on a vault (the tasks of this machine). */
 export interface FleetOptions {
@@ -37,6 +38,20 @@ export function fleetNamed(options: FleetOptions, env: NodeJS.ProcessEnv): strin
     );
   }
   return url;
+}
+
+/**
+ * Carries a command out on the fleet that its flags name, as `fleetNamed` says. `load` resolves to the function for it,
+ * or rejects before a connection is opened. Returns null, and does nothing, if the flags name a vault: then nothing that
+ * is only for fleets is loaded.
+ */
+export function ifOnFleet(
+  options: FleetOptions,
+  load: () => Promise<(fleet: OpenFleet) => Promise<number>>,
+): Promise<number> | null {
+  const url = fleetNamed(options, process.env);
+  if (url === null) return null;
+  return load().then(async (run) => (await import('./on-fleet.ts')).onFleet(url, options, run));
 }
 
 /** Returns the URL of the fleet for a command that works only on fleets. Throws a `UsageError` if none is named. */

@@ -5,6 +5,22 @@ import type { FleetSpec } from './fleet-task.ts';
  * by the database's clock, in ISO 8601 UTC.
  */
 
+/** The versions of tables before and after `ralph fleet init`; `from` is null if there were none before. */
+export interface Migrated {
+  readonly from: number | null;
+  readonly to: number;
+}
+
+/** What `ralph fleet init` has done. */
+export interface InitDone {
+  /** The name of the fleet: `fleet HOST/DATABASE`. */
+  readonly name: string;
+  readonly engine: Migrated;
+  readonly tables: Migrated;
+  /** The fleet's lease in milliseconds. */
+  readonly leaseMs: number;
+}
+
 export interface WorkerFacts {
   readonly id: string;
   readonly host: string;

@@ -1,5 +1,6 @@
 import { DEFAULT_LEASE_MS } from '../../core/supervisor/lease.ts';
 import { FleetError } from '../../errors.ts';
+import type { InitDone, Migrated } from '../core/fleet-facts.ts';
 import { type Database, openDatabase } from './connection.ts';
 import { fleetAddress } from './fleet-address.ts';
 import { ENGINE_SCHEMA, type Engine, loadEngine, type SqlRunner } from './load-engine.ts';
@@ -21,19 +22,11 @@ export interface FleetToInit {
   readonly engineFrom?: string;
 }
 
-/** The versions of tables before and after the init; `from` is null if there were none before. */
-export interface Migrated {
-  readonly from: number | null;
-  readonly to: number;
-}
-
 /**
  * Makes the tables of a fleet, or updates them; running it again changes nothing. Rejects with a `FleetError` if the
  * tables are newer than this ralph, and with a `FleetAwayError` if the database cannot be reached.
  */
-export async function initFleet(
-  given: FleetToInit,
-): Promise<{ engine: Migrated; tables: Migrated; leaseMs: number }> {
+export async function initFleet(given: FleetToInit): Promise<InitDone> {
   const address = fleetAddress(given.url, given.env);
   const engine = await loadEngine(given.engineFrom);
   // One connection holds the lock of the transaction while the other makes the tables of pg-boss.
@@ -44,7 +37,7 @@ export async function initFleet(
       const engineTables = await migrateEngine(engine, database);
       const tables = await migrate(tx, database.name);
       const leaseMs = await setLease(tx, given.leaseMs);
-      return { engine: engineTables, tables, leaseMs };
+      return { name: address.name, engine: engineTables, tables, leaseMs };
     });
   } finally {
     await database.close();

@@ -9,7 +9,13 @@ import {
   plural,
 } from '../../report/format.ts';
 import type { TableOptions } from '../../report/screens/status.ts';
-import type { AccountFacts, RequestTaken, UnreadableTask } from '../core/fleet-facts.ts';
+import type {
+  AccountFacts,
+  InitDone,
+  Migrated,
+  RequestTaken,
+  UnreadableTask,
+} from '../core/fleet-facts.ts';
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import type { FleetWarning } from '../core/fleet-warnings.ts';
 
@@ -151,22 +157,8 @@ export function accountText(facts: AccountFacts, at: string): string {
   return `the account ${name(account)} ${pause}; ${bound} at once, ${running} running`;
 }
 
-/** The result of `ralph fleet init`. */
-interface InitFacts {
-  readonly name: string;
-  readonly engine: Migration;
-  readonly tables: Migration;
-  /** The fleet's lease in milliseconds. */
-  readonly leaseMs: number;
-}
-
-interface Migration {
-  readonly from: number | null;
-  readonly to: number;
-}
-
 /** Says which versions the tables of a fleet have, and whether they were made, updated or left as they were. */
-export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): string {
+export function initText({ name: fleet, engine, tables, leaseMs }: InitDone): string {
   return [
     name(fleet),
     `tables of ralph: ${migrationText(tables)}`,
@@ -177,7 +169,7 @@ export function initText({ name: fleet, engine, tables, leaseMs }: InitFacts): s
     .join('');
 }
 
-function migrationText({ from, to }: Migration): string {
+function migrationText({ from, to }: Migrated): string {
   if (from === null) return `version ${to}, made now`;
   return from === to ? `version ${to}, as before` : `version ${to}, before ${from}`;
 }
