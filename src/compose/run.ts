@@ -135,7 +135,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const kindOf = (name: AgentName) =>
     agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
   // The first snapshot is part of the task's time, so the limit is set now; a resumed task's is corrected later.
-  run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs), run.clock.heldUpMs);
+  run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs));
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
   for (const name of policy.agents) kindOf(name).interferences?.().forEach(warn);
@@ -273,9 +273,9 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
 }
 
 /** Ends hanging git processes at the task's time limit, even if no agent is running. */
-function withDeadline(store: StateStore, { gitLimits, clock }: ClaimedRun): StateStore {
+function withDeadline(store: StateStore, { gitLimits }: ClaimedRun): StateStore {
   const save: StateStore['save'] = (state, events) => {
-    gitLimits.setDeadline(state.task.timeout_at, clock.heldUpMs);
+    gitLimits.setDeadline(state.task.timeout_at);
     return store.save(state, events);
   };
   return { ...store, save };

@@ -10,8 +10,8 @@ export interface GitLimitsRequest extends QuietTimes {
 export interface GitLimits {
   /** Runs `work`, and holds each call of git in it to these limits. */
   keepIn<T>(work: () => Promise<T>): Promise<T>;
-  /** Sets when the time of the task is over; `heldUpMs` returns for how long ralph has been suspended so far. */
-  setDeadline(instant: string, heldUpMs: () => number): void;
+  /** Sets when the time of the task is over. Call it again whenever that moves. */
+  setDeadline(instant: string): void;
   close(): void;
 }
 
@@ -30,25 +30,14 @@ export function createGitLimits(request: GitLimitsRequest): GitLimits {
   stops?.hurry.addEventListener('abort', calls.over);
   if (stops?.signal.aborted === true) onStop();
 
-  const endAfter = (ms: number, heldUpMs: () => number): void => {
-    clearTimeout(deadline);
-    const heldUpBeforeMs = heldUpMs();
-    const stepMs = Math.min(ms, LONGEST_TIMER_MS);
-    const onTime = (): void => {
-      // The time for which ralph was suspended does not count, so the deadline moves by it.
-      const leftMs = ms - stepMs + heldUpMs() - heldUpBeforeMs;
-      if (leftMs > 0) endAfter(leftMs, heldUpMs);
-      else calls.setLate(true);
-    };
-    deadline = setTimeout(onTime, stepMs).unref();
-  };
   return {
     keepIn: (work) => keepCallsIn(calls, work),
-    setDeadline(instant, heldUpMs) {
+    setDeadline(instant) {
       const leftMs = Date.parse(instant) - Date.now();
       clearTimeout(deadline);
       calls.setLate(leftMs <= 0);
-      if (leftMs > 0) endAfter(leftMs, heldUpMs);
+      if (leftMs <= 0 || leftMs > LONGEST_TIMER_MS) return;
+      deadline = setTimeout(() => calls.setLate(true), leftMs).unref();
     },
     close() {
       clearTimeout(isOver);

@@ -115,11 +115,11 @@ describe.runIf(process.platform === 'linux')('a git that does nothing', () => {
 
   test('is ended at the end of the task’s time, which can be put off', async () => {
     const scene = await makeScene(HANG, { lastQuietMs: 200 });
-    scene.limits.setDeadline(new Date(Date.now() - 1).toISOString(), () => 0);
+    scene.limits.setDeadline(new Date(Date.now() - 1).toISOString());
     expect(await scene.call(['status'])).toMatchObject(KILLED);
-    scene.limits.setDeadline(new Date(Date.now() + NEVER_MS).toISOString(), () => 0);
+    scene.limits.setDeadline(new Date(Date.now() + NEVER_MS).toISOString());
     const later = scene.call(['status']);
-    scene.limits.setDeadline(new Date(Date.now() + 300).toISOString(), () => 0);
+    scene.limits.setDeadline(new Date(Date.now() + 300).toISOString());
     expect(await later).toMatchObject(KILLED);
   });
 });
