@@ -38,15 +38,11 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
 export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): string | null {
   const folder = trustFolder(env);
   if (folder === null || unsafeStore(folder) !== null) return null;
-  try {
-    const trusted = new Set(notesIn(folder).map(({ place }) => place));
-    // Most users trust no configuration: then no path needs to be resolved.
-    if (trusted.size === 0) return null;
-    for (const each of places) if (trusted.has(placeOf(each))) return each;
-    return null;
-  } catch {
-    return null;
-  }
+  const trusted = new Set(ifPossible(() => notesIn(folder))?.map(({ place }) => place));
+  // Most users trust no configuration: then no path needs to be resolved.
+  if (trusted.size === 0) return null;
+  for (const each of places) if (trusted.has(placeOf(each))) return each;
+  return null;
 }
 
 /** Returns every note in the folder with the path that it contains. Throws the system's error. */
@@ -113,11 +109,8 @@ function noteName(config: ConfigText): string {
 /** Returns the path that identifies a configuration. A link to the file is not followed: it needs trust of its own. */
 function placeOf(file: string): string {
   const absolute = path.resolve(file);
-  try {
-    return path.join(realpathSync(path.dirname(absolute)), path.basename(absolute));
-  } catch {
-    return absolute;
-  }
+  const folder = ifPossible(() => realpathSync(path.dirname(absolute)));
+  return folder === null ? absolute : path.join(folder, path.basename(absolute));
 }
 
 function refuseUnsafe(folder: string): void {

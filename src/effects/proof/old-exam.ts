@@ -4,6 +4,7 @@ import { isDeciderName } from '../../core/proof/decider-names.ts';
 import { isRepository } from '../../core/snapshots/undo-plan.ts';
 import { type FreshCheckout, makeFreshCheckout } from '../branches/fresh-checkout.ts';
 import { isThere } from '../files/file-kinds.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { gitAt } from '../git/git.ts';
 import type { PrivateGit } from '../git/private-git.ts';
@@ -106,7 +107,8 @@ function makeRoom(place: string, root: string): boolean {
     const parent = realPath(path.dirname(place));
     // A link of the tree may lead out of the exam.
     if (parent !== root && !isInside(root, parent)) return false;
-    removeEmptyFolder(place);
+    // Git leaves an empty folder for a submodule.
+    ifPossible(() => rmdirSync(place));
     return !isThere(place);
   } catch {
     // The tree has a file where a folder is needed.
@@ -117,22 +119,8 @@ function makeRoom(place: string, root: string): boolean {
 /** Sets the times of files to now, so that the next build makes its output from them again. */
 function touchAll(root: string, names: readonly TreePath[]): void {
   const now = new Date();
-  for (const name of names) {
-    try {
-      lutimesSync(path.join(root, asText(name)), now, now);
-    } catch {
-      // The work tree has no such file.
-    }
-  }
-}
-
-/** Removes the empty folder that git leaves for a submodule. */
-function removeEmptyFolder(place: string): void {
-  try {
-    rmdirSync(place);
-  } catch {
-    // There is no folder, or it has files.
-  }
+  // The work tree may lack some of them.
+  for (const name of names) ifPossible(() => lutimesSync(path.join(root, asText(name)), now, now));
 }
 
 /** Returns a pattern for git's exclude file that matches a name. With a slash at its end it would not match a link. */

@@ -6,6 +6,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { CommandError } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { errorCode, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 import { readStatement } from './read-statement.ts';
@@ -58,12 +59,8 @@ export function provenFailures(
   seal: Seal,
   run: Run,
 ): readonly CheckAtStart[] | null {
-  try {
-    const proof = readProof(folder, seal, run);
-    return proof?.isOwn ? knownFailuresOf(factsOfStatement(proof.statement)) : null;
-  } catch {
-    return null;
-  }
+  const proof = ifPossible(() => readProof(folder, seal, run));
+  return proof?.isOwn ? knownFailuresOf(factsOfStatement(proof.statement)) : null;
 }
 
 /** Reads a proof from any source. Throws a `CommandError`, or the system's error. */
