@@ -29,7 +29,7 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
   return (options) => {
     const { prefixArgs = [] } = options;
     return {
-      ...placeOf(agent, options),
+      ...programPlace(agent, options),
       args: (turn) => [...prefixArgs, ...agent.args(turn, options)],
       examine: () => [
         {
@@ -44,7 +44,7 @@ export function jsonAgent(agent: JsonAgent): (options: AgentOptions) => AgentKin
 }
 
 /** Returns an agent's program, and the folders in which installers put it. */
-export function placeOf(
+export function programPlace(
   { program, ownFolder }: Pick<JsonAgent, 'program' | 'ownFolder'>,
   { settings: { agentBin }, env }: AgentOptions,
 ): Pick<AgentKind, 'program' | 'folders'> {

@@ -1,6 +1,6 @@
 import type { DoctorFinding } from '../../core/agent/finding.ts';
 import type { AgentKind, AgentOptions, AgentTurn } from '../agents/agent.ts';
-import { placeOf } from '../agents/json-agent.ts';
+import { programPlace } from '../agents/json-agent.ts';
 import { checkLogin } from './login-signs.ts';
 import { findOtherLoops } from './other-loops.ts';
 import { findOwnSandbox, withoutOwnSandbox } from './own-sandbox.ts';
@@ -49,7 +49,7 @@ export function claudeArguments(
 export function claudeAgent(options: AgentOptions): AgentKind {
   const { env, cwd } = options;
   return {
-    ...placeOf({ program: 'claude', ownFolder: '.claude/local' }, options),
+    ...programPlace({ program: 'claude', ownFolder: '.claude/local' }, options),
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
     // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get almost the whole limit.
