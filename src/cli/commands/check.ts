@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
-import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-question.ts';
+import { allowStop, askTask, type CheckedTask, taskToCheck } from '../tasks/stop-question.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface CheckOptions extends FolderOptions {
@@ -33,7 +33,7 @@ export async function check(
 
 async function checkTask(named: CheckedTask, place: TaskFolders): Promise<number> {
   const { id } = named;
-  const subject = subjectOf(named, place);
+  const subject = taskToCheck(named, place);
   if ('none' in subject) return allowStop(subject.none);
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };

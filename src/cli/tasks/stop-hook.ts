@@ -4,7 +4,7 @@ import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 import { RalphService } from '../../service/ralph-service.ts';
 import type { TaskFolders } from './named-folders.ts';
-import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question.ts';
+import { allowStop, askTask, type CheckedTask, taskToCheck } from './stop-question.ts';
 
 /** The limit for the input of a stop hook, which is usually a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -30,7 +30,7 @@ async function reasonToHold(
   message: string | null,
 ): Promise<{ readonly text: string } | { readonly none: string }> {
   const { id } = named;
-  const subject = subjectOf(named, place);
+  const subject = taskToCheck(named, place);
   if ('none' in subject) return subject;
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };

@@ -29,7 +29,7 @@ export function allowStop(why: string): number {
 }
 
 /** Returns the open task to check, or says in `none` why there is no such task. */
-export function subjectOf(
+export function taskToCheck(
   { id, isTrusted }: CheckedTask,
   place: TaskFolders,
 ): { readonly found: FoundTask } | { readonly none: string } {
