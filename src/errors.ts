@@ -1,4 +1,4 @@
-import type { SandboxRefusal } from './core/sandbox/rules.ts';
+import type { Refusal } from './core/sandbox/refusals.ts';
 import { EXIT_AWAY, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 import { commandHere } from './printed-command.ts';
 
@@ -68,9 +68,9 @@ export class ListCommandError extends CommandError {}
 
 /** The sandbox of `--sandbox` is not available, so nothing was started. */
 export class SandboxError extends CommandError {
-  readonly code: SandboxRefusal;
+  readonly code: Refusal['code'];
 
-  constructor(code: SandboxRefusal, sentence: string) {
+  constructor({ code, sentence }: Refusal) {
     super(sentence, EXIT_USAGE);
     this.code = code;
   }

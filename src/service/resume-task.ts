@@ -62,7 +62,6 @@ export async function planTaskResume(request: TaskToResume): Promise<Resumption>
   return { kind: 'completed', state: file.state, stateFile };
 }
 
-/** Returns the vault and its folders: those that the options name, or the defaults. */
 function placeOf(layer: Layer, startDir: string) {
   const named = (name: 'vault' | 'stateDir' | 'keyFile'): string | null => {
     const value = layer[name]?.value;

@@ -99,7 +99,6 @@ async function resume(taskId: string, options: RunTaskOptions): Promise<RunTaskR
   return resultOf({ plan: planned.plan, resume: planned.resume, view, stops: stops() });
 }
 
-/** Runs a task and returns how it ended. */
 async function resultOf(run: RunOptions): Promise<RunTaskResult> {
   const asked = promptPreview(run.plan);
   let message = '';
@@ -127,7 +126,6 @@ async function resultOf(run: RunOptions): Promise<RunTaskResult> {
   };
 }
 
-/** Says how a task ended, and how its completion is proven, if it is. */
 function messageOf(event: EndingEvent, asked: string): string {
   const { proof } = event.evidence ?? {};
   const lines = [endingLine(event, { asked }), ...(proof === undefined ? [] : [proofText(proof)])];

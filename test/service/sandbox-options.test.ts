@@ -28,6 +28,6 @@ test('the rules of the sandbox are options in camelCase, and wrong ones are refu
 });
 
 test('a refusal of the sandbox is an error with a code for programs', () => {
-  const error = new SandboxError('root', '--sandbox does not hold for root.');
+  const error = new SandboxError({ code: 'root', sentence: '--sandbox does not hold for root.' });
   expect(error).toMatchObject({ name: 'SandboxError', code: 'root', exitCode: 2 });
 });

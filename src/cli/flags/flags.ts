@@ -29,10 +29,8 @@ export interface ReadFlags {
   readonly wantsHelp: boolean;
 }
 
-/** The commands that take the prompt as an argument. */
 const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
 
-/** The commands that take the id of a task or the name of a list as an argument. */
 const TAKING_NAME: readonly string[] = ['resume', 'work'];
 
 /** Reads the arguments of `ralph run`. */

@@ -15,7 +15,6 @@ export interface ResumeWords extends ReadFlags {
   readonly layer: Layer;
   /** Whether `--trust` was given: a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
-  /** The option that names the fleet. */
   readonly store: { readonly fleet?: string };
 }
 

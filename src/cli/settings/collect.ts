@@ -28,7 +28,6 @@ export interface CollectRequest {
 }
 
 export interface CollectedSettings extends SettledSettings {
-  /** Warnings, one sentence each. */
   readonly notices: readonly string[];
   /** At most one sentence, printed at every start: the settings of a trusted configuration that need the trust. */
   readonly powers: readonly string[];

@@ -15,10 +15,8 @@ export interface ConfigSettings {
   readonly problems: readonly string[];
 }
 
-/** The settings that may stand below `circuit_breaker`. */
 const OF_BREAKER = ['noProgressLimit', 'sameErrorLimit'] as const;
 
-/** The settings that a task type may have. */
 const OF_TASK_TYPE = ['maxIterations', 'iterationTimeout', 'timeout', 'proof'] as const;
 
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];

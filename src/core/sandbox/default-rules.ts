@@ -17,7 +17,6 @@ export interface GitFolder {
   readonly path: string;
   /** Whether this folder belongs to an additional work tree, whose hooks and settings are in another folder. */
   readonly isOfWorkTree: boolean;
-  /** The folder in which git looks for the hooks. */
   readonly hooks: string;
   /** Whether the surrounding repository tracks the files of this folder, for example as data for its tests. */
   readonly isTracked: boolean;
@@ -25,9 +24,7 @@ export interface GitFolder {
 
 /** The facts from which the rules are made. Paths are absolute, without links, and need not exist. */
 export interface Surroundings {
-  /** The user's home folder; null if there is none. */
   readonly home: string | null;
-  /** The folder in which the agent works. */
   readonly workFolder: string;
   /** The root of the work tree; outside a repository the work folder. */
   readonly treeRoot: string;
@@ -46,7 +43,6 @@ export interface Surroundings {
   readonly fixed: readonly string[];
   /** The folder of the key by which this user's tasks are known; null without a home folder. */
   readonly keyFolder: string | null;
-  /** The key file that the user named; null if none. */
   readonly namedKey: string | null;
   readonly agents: readonly AgentName[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -23,7 +23,6 @@ function startsWord(text: string, at: number): boolean {
   return !isInside || ESCAPE_BEFORE.test(text.slice(Math.max(0, at - LONGEST_ESCAPE), at));
 }
 
-/** A secret that was found at a place in a text. */
 interface Found {
   readonly length: number;
   readonly masked: string;

@@ -5,14 +5,12 @@ import { ESCAPE, WORD_START } from './mask-words.ts';
  * Masks credentials that follow a word which announces them: in a header, a cookie or a `.netrc` file.
  */
 
-/** Builds a pattern for a header such as `Authorization: Bearer …`. */
 const authorization = (): RegExp =>
   /(authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|token|apikey|digest|flyv1|ssws)[ \t]{1,4})?)([^\s"'`\\,;<>]+)/gi;
 
 const bearer = (): RegExp =>
   new RegExp(`(${WORD_START}bearer[ \\t]{1,4})([A-Za-z0-9._~+/=-]{12,})`, 'gi');
 
-/** Builds a pattern for the cookies of a request or a response. */
 const cookies = (): RegExp =>
   /((set-)?cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}(?:\[[ \t\r\n]{0,40})?\\{0,3}["']?|--cookie[ =]\\{0,3}["']?)((?=[\w.-]{1,80}=)[^\r\n"'\\]+)/gi;
 const COOKIE = /(?<=^|;[ \t]{0,4})([\w.%-]{1,80}=)([^\s;,]{16,})/g;

@@ -13,7 +13,6 @@ const CUT_LEAST = 6;
 /** A `mixed` secret must have a small letter, a capital letter and a digit within this many characters. */
 const MIXED_WITHIN = 60;
 
-/** Replaces a match by its first group and the mask. */
 const keepFirst = ([, kept = '']: RegExpExecArray): string => kept + MASK;
 
 function ruleOf(shape: PrefixShape): WordRule {

@@ -5,7 +5,6 @@
 
 /** One kind of credential. Masking keeps its sign, so that a reader can tell what it was. */
 interface Shape {
-  /** The service that issues the credential. */
   readonly origin: string;
   /** The sign, as the source of a pattern. */
   readonly prefix: string;

@@ -7,7 +7,6 @@ import { shellWords } from './shell-words.ts';
 /** The agent that judges whether a task is complete, once the task's own agent claims so. */
 export interface Judge {
   readonly agent: AgentName;
-  /** The model that the agent uses; null for the agent's own default. */
   readonly model: string | null;
 }
 

@@ -1,7 +1,6 @@
 import type { SourcedSettings } from './setting-source.ts';
 import { settingsWith } from './settings.ts';
 
-/** The settings that say what the sandbox allows and denies. */
 const SANDBOX_RULES = settingsWith({ rescue: 'wall' }).filter((name) => name !== 'sandbox');
 
 /** Returns what is wrong with the rules of the sandbox, one sentence each. */

@@ -139,7 +139,6 @@ function agentProblems(run: RequestedSettings): readonly string[] {
   ];
 }
 
-/** Finds settings that contradict `--edit`. */
 function editProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const { edit, permissionMode: mode, dangerouslySkipPermissions } = settings;
   if (!edit) return [];
@@ -185,7 +184,6 @@ function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[]
   return [...problems, ...dashProblems(agent, run)];
 }
 
-/** The settings that can have a text for each agent. */
 const TEXTS_OF_AGENTS = ['model', 'agentBin'] as const;
 
 /** Finds texts that name an agent which does not work in this task, and for a list also texts that name no agent. */
@@ -240,7 +238,6 @@ function listProblems(run: RequestedSettings): readonly string[] {
   return problems;
 }
 
-/** The settings that not every agent takes. */
 const SETTINGS_OF_SOME = [...new Set(AGENT_NAMES.flatMap((name) => AGENTS[name].takes))];
 
 function whoTakes(setting: AgentSetting): string {

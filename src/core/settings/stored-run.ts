@@ -6,7 +6,6 @@ import { type SettingName, settingNames, snakeCase } from './settings.ts';
 export interface StoredRun extends SourcedSettings {
   readonly taskType: string;
   readonly passthrough: readonly string[];
-  /** The folder in which the run was started. */
   readonly startDir: string;
 }
 
@@ -17,7 +16,6 @@ export interface StoredSetting {
   readonly from: Source['kind'];
 }
 
-/** Settings under their configuration keys. */
 type StoredSettings = Readonly<Record<string, StoredSetting>>;
 
 /** Returns a setting in the form in which it is stored. */

@@ -37,10 +37,10 @@ export function foreignEntries(
 }
 
 function refuse(folders: readonly string[], count: number): never {
-  throw new SandboxError(
-    'wrong-path',
-    `--sandbox cannot hold ${folders.join(' and ')}: ${count} entries there may be programs and not the agent's own state, and at most ${AT_MOST} can be kept as they are. Move them into one folder there, or remove what you no longer need.`,
-  );
+  throw new SandboxError({
+    code: 'wrong-path',
+    sentence: `--sandbox cannot hold ${folders.join(' and ')}: ${count} entries there may be programs and not the agent's own state, and at most ${AT_MOST} can be kept as they are. Move them into one folder there, or remove what you no longer need.`,
+  });
 }
 
 function newest(places: readonly string[]): readonly string[] {

@@ -4,7 +4,6 @@ import {
   COMPONENT,
   COMPONENT_VERSION,
   missingPackage,
-  type Refusal,
   runsInside,
 } from '../../core/sandbox/refusals.ts';
 import { SandboxError } from '../../errors.ts';
@@ -22,16 +21,12 @@ export function findComponent(writable: readonly string[]): string {
     ['ralph', own],
     ['node', realPath(process.execPath)],
   ] as const) {
-    if (isWithinAny(file, writable)) refuse(runsInside(what, path.dirname(file)));
+    if (isWithinAny(file, writable)) throw new SandboxError(runsInside(what, path.dirname(file)));
   }
   const found = installedPackage(COMPONENT);
-  if (found === null) return refuse(missingPackage(null));
+  if (found === null) throw new SandboxError(missingPackage(null));
   const folder = realPath(found.place);
-  if (isWithinAny(folder, writable)) refuse(runsInside(COMPONENT, found.place));
-  if (found.version !== COMPONENT_VERSION) refuse(missingPackage(found.version));
+  if (isWithinAny(folder, writable)) throw new SandboxError(runsInside(COMPONENT, found.place));
+  if (found.version !== COMPONENT_VERSION) throw new SandboxError(missingPackage(found.version));
   return path.join(folder, 'dist', 'index.js');
-}
-
-function refuse({ code, sentence }: Refusal): never {
-  throw new SandboxError(code, sentence);
 }

@@ -66,6 +66,5 @@ async function inNamespaces(bwrap: string, signal: AbortSignal): Promise<readonl
     });
   });
   if (words === null) return [];
-  const { code, sentence } = notStarted(oneLine(words, 300), isRestricted());
-  return [new SandboxError(code, sentence)];
+  return [new SandboxError(notStarted(oneLine(words, 300), isRestricted()))];
 }

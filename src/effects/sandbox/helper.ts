@@ -15,13 +15,10 @@ export interface Helper {
   /** Returns the hosts refused since the last call; if the helper has ended, only those that it has reported. */
   takeRefused(): Promise<readonly RefusedHost[]>;
   isAlive(): boolean;
-  /** Ends the helper, and resolves once it has ended. */
   close(): Promise<void>;
 }
 
-/** The options for starting a helper. */
 interface HelperOptions {
-  /** Path of the bundled program. */
   readonly program: string;
   /** The file from which to import the component, the package that makes the sandbox. */
   readonly component: string;

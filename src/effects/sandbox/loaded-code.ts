@@ -31,16 +31,12 @@ export function refuseLoadedCode(
     const names = value === '' ? [] : value.split(/[:;\s]/);
     // A library without a slash is looked up in the folders of the system.
     const isSearched = (name: string): boolean => !variable.endsWith('PATH') && !name.includes('/');
-    if (names.some((name) => !isSearched(name) && isWritable(name))) refuse(variable, value);
+    if (names.some((name) => !isSearched(name) && isWritable(name)))
+      throw new SandboxError(loadsInside(variable, value));
   }
   const options = env.NODE_OPTIONS ?? '';
   for (const [, word = ''] of options.matchAll(OF_NODE)) {
     const name = word.replaceAll('"', '').replace(/^file:\/\//, '');
-    if (isWritable(name)) refuse('NODE_OPTIONS', options);
+    if (isWritable(name)) throw new SandboxError(loadsInside('NODE_OPTIONS', options));
   }
-}
-
-function refuse(variable: string, value: string): never {
-  const { code, sentence } = loadsInside(variable, value);
-  throw new SandboxError(code, sentence);
 }

@@ -44,7 +44,6 @@ export interface OpenOptions {
   readonly plan: SandboxPlan;
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
-  /** Path of the bundled `sandbox-helper.js`. */
   readonly helperProgram: string;
   /** Called with a sentence about each protection that this system lacks, and each change after the start. */
   readonly warn: (sentence: string) => void;
@@ -52,8 +51,10 @@ export interface OpenOptions {
 
 /** Throws a `SandboxError` if the user is root, or on a platform without a sandbox. */
 export function requireSandboxUser(): void {
-  if (process.getuid?.() === 0) refuse(AS_ROOT);
-  if (!['linux', 'darwin'].includes(process.platform)) refuse(unknownPlatform(process.platform));
+  if (process.getuid?.() === 0) throw new SandboxError(AS_ROOT);
+  if (!['linux', 'darwin'].includes(process.platform)) {
+    throw new SandboxError(unknownPlatform(process.platform));
+  }
 }
 
 /**
@@ -74,7 +75,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   try {
     writeFileSync(ownerFile(run), ownerText());
     writeFileSync(filterFile(run), keyFilter());
-    removeAbandoned(run);
+    await removeAbandoned(run);
     // A missing folder is made, since the sandbox package would leave it out without a word.
     for (const place of writable.filter((each) => !existsSync(each))) makePrivateFolder(place);
     const placeholders = makePlaceholders(
@@ -104,7 +105,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
           env: { ...options.env, PATH: plan.outerPath },
         }),
     );
-    if (refusal !== null) refuse(refusal);
+    if (refusal !== null) throw new SandboxError(refusal);
     // The probe does not count as a command of the run.
     use.hasRun = false;
     const open = openVsock(release());
@@ -114,7 +115,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   } catch (error) {
     await close();
     if (error instanceof SandboxError) throw error;
-    return refuse(notStarted(oneLine(messageOf(error), 300), false));
+    throw new SandboxError(notStarted(oneLine(messageOf(error), 300), false));
   }
 }
 
@@ -146,7 +147,6 @@ async function wrapSteadily(
   }
 }
 
-/** The parts of an open sandbox. */
 interface Parts {
   readonly helpers: ReturnType<typeof createHelpers>;
   readonly placeholders: ReturnType<typeof makePlaceholders>;
@@ -268,8 +268,4 @@ function createHelpers(
       await Promise.all(started.map((helper) => helper.close()));
     },
   };
-}
-
-function refuse({ code, sentence }: Refusal): never {
-  throw new SandboxError(code, sentence);
 }

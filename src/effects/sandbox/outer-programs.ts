@@ -9,16 +9,15 @@ export type ToolFiles = Readonly<Record<Tool, string>>;
 
 /** Finds the programs of the component. Throws a `SandboxError` that names those that are missing. */
 export function findTools(outer: string, writable: readonly string[]): ToolFiles {
-  const [bwrap, socat, rg] = (['bwrap', 'socat', 'rg'] as const).map((name) =>
-    findOuter(name, outer, writable),
-  );
-  if (bwrap == null || socat == null || rg == null) {
-    const found = { bwrap, socat, rg };
-    const names: readonly Tool[] = ['bwrap', 'socat', 'rg'];
-    const { code, sentence } = missingTools(names.filter((name) => found[name] == null));
-    throw new SandboxError(code, sentence);
-  }
-  return { bwrap, socat, rg };
+  const missing: Tool[] = [];
+  const fileOf = (name: Tool): string => {
+    const file = findOuter(name, outer, writable);
+    if (file === null) missing.push(name);
+    return file ?? '';
+  };
+  const files = { bwrap: fileOf('bwrap'), socat: fileOf('socat'), rg: fileOf('rg') };
+  if (missing.length > 0) throw new SandboxError(missingTools(missing));
+  return files;
 }
 
 /** Returns the real path of a program; null if it is missing, or if the agent may write to its real path. */

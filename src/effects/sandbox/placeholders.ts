@@ -64,11 +64,11 @@ export function makePlaceholders(
 }
 
 /** Removes the folders of runs whose process was killed, with the placeholders that no other run needs. */
-export function removeAbandoned(own: RunFolder): void {
+export async function removeAbandoned(own: RunFolder): Promise<void> {
   for (const { folder, isAlive } of otherRunFolders(own)) {
     if (isAlive) continue;
     removeUnlessNeeded(placeholdersOf(folder), folder);
-    removeRunFolder(folder);
+    await removeRunFolder(folder);
   }
 }
 
@@ -79,7 +79,6 @@ function removeUnlessNeeded(own: readonly Placeholder[], run: RunFolder): void {
   }
 }
 
-/** Returns the placeholders on which living runs rely. */
 function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   const living = otherRunFolders(run).filter(({ isAlive }) => isAlive);
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));

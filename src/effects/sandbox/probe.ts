@@ -51,7 +51,6 @@ printf 'end\\n'
 const TIMEOUT_MS = 60_000;
 const RESTRICTED = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 
-/** The facts about the sandbox that the probe uses. */
 interface ProbeOptions {
   readonly mounts: Mounts;
   readonly run: RunFolder;

@@ -1,19 +1,12 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readlinkSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KB, tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
+import { ifPossible } from '../files/if-possible.ts';
 import { realPath } from '../files/real-path.ts';
+import { removeTree } from '../files/remove-tree.ts';
 import { tryToRemove } from '../files/write-file.ts';
 import { isAlive, type ProcessIdentity, readProcess } from '../processes/process-table.ts';
 
@@ -102,40 +95,16 @@ export function makeCheckFolder(run: RunFolder): string {
 }
 
 /** Removes the folder of a run. What cannot be removed stays: it is in the system's temporary folder. */
-export function removeRunFolder(run: RunFolder): void {
+export async function removeRunFolder(run: RunFolder): Promise<void> {
   tryToRemove(entryOf(run));
-  removeFolder(run.path);
+  await removeCheckFolder(run.path);
 }
 
 /** Removes the folder of a check, which may hold caches of gigabytes. What cannot be removed stays. */
 export async function removeCheckFolder(folder: string): Promise<void> {
-  const once = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  await once().catch(() => {
-    makeWritable(folder);
-    return once().catch(() => undefined);
-  });
-}
-
-/** Removes a folder, even if folders in it are read-only. What cannot be removed stays. */
-function removeFolder(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // Package caches make their folders read-only.
-    makeWritable(folder);
-    try {
-      rmSync(folder, { recursive: true, force: true });
-    } catch {}
-  }
-}
-
-function makeWritable(folder: string): void {
-  try {
-    chmodSync(folder, 0o700);
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isDirectory()) makeWritable(path.join(folder, entry.name));
-    }
-  } catch {}
+  // Package caches make their folders read-only.
+  const ofCaches = (): unknown => ifPossible(() => removeTree(folder));
+  await rm(folder, { recursive: true, force: true }).catch(ofCaches);
 }
 
 function base(): string {

@@ -37,7 +37,6 @@ export interface SandboxRequest {
   readonly cwd: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The folder for finished task files. */
   readonly doneFolder: string;
   /** The key that the user named; null for the default one. */
   readonly keyFile: string | null;
@@ -74,7 +73,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   // The first rules do without git, since the search for git's folders needs to know the agent's folders.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
   const runsFolder = meetingPlace();
-  throwIf(ruleProblem(first, { ...known, runsFolder }));
+  refuseRules(first, { ...known, runsFolder });
   const writable = first.allowWrite.map((rule) => rule.value);
   const outer = outerPath(request.env, writable);
   const tools = findTools(outer, writable);
@@ -104,7 +103,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     }),
   };
   const rules = sandboxRules(surroundings, asked);
-  throwIf(ruleProblem(rules, { ...surroundings, runsFolder }));
+  refuseRules(rules, { ...surroundings, runsFolder });
   refuseLoadedCode(
     request.env,
     workFolder,
@@ -143,11 +142,14 @@ async function placesToShow(
   return shown.filter((place) => !PATTERN.test(place));
 }
 
+function wrongPath(sentence: string): SandboxError {
+  return new SandboxError({ code: 'wrong-path', sentence });
+}
+
 function refuseStranger({ stranger, treeRoot }: GitFolders, { allowWrite }: AskedRules): void {
   const allowed = allowWrite.map((rule) => rule.value);
   if (stranger === null || isWithinAny(stranger, allowed)) return;
-  throw new SandboxError(
-    'wrong-path',
+  throw wrongPath(
     `${path.join(treeRoot, '.git')} leads to ${stranger}, which knows nothing of this work tree, so the agent may not write there: repair it with git worktree repair, or allow it with --allow-write ${stranger}`,
   );
 }
@@ -165,8 +167,7 @@ async function search(
 ): Promise<FoundPlaces> {
   const limits = { held: new Set(fixedFolders), gitFolders: new Set<string>() };
   const refuse = (why: string): never => {
-    throw new SandboxError(
-      'wrong-path',
+    throw wrongPath(
       `--sandbox has to search for repositories where the agent may write (${folders.join(', ')}), and could not: ${why}. Let it write in other folders, or use --no-sandbox.`,
     );
   };
@@ -179,8 +180,7 @@ async function search(
 function refuseLinksInGit(folders: readonly GitFolder[], rules: SandboxRules): void {
   const out = findLeadingOut(gitPlaces(folders, rules));
   if (out === null) return;
-  throw new SandboxError(
-    'wrong-path',
+  throw wrongPath(
     `--sandbox cannot hold ${oneLine(out.target, 300)}: the link ${oneLine(out.place, 300)} leads there, and git would write what the agent wants. Remove the link, or use --no-sandbox.`,
   );
 }
@@ -190,8 +190,7 @@ function refuseLinks(places: readonly string[], { allowWrite }: SandboxRules): v
   const writable = allowWrite.map((rule) => rule.value);
   const link = places.map((place) => linkOnWay(place, writable)).find((each) => each !== undefined);
   if (link === undefined) return;
-  throw new SandboxError(
-    'wrong-path',
+  throw wrongPath(
     `--sandbox cannot hold ${link}, since a link leads there, which the agent could replace: put ${realPath(link)} itself in its place, or use --no-sandbox.`,
   );
 }
@@ -207,8 +206,7 @@ function refuseAllowedLinks(
     const place = placeOf(value);
     const link = linkOnWay(place, writable);
     if (link === undefined) continue;
-    throw new SandboxError(
-      'wrong-path',
+    throw wrongPath(
       `--sandbox does not allow ${value}, since ${link} is a link that an agent may have made: name ${realPath(place)} itself if that is what you mean.`,
     );
   }
@@ -221,8 +219,9 @@ function linkOnWay(place: string, writable: readonly string[]): string | undefin
 
 const NO_GIT = { commonGitFolder: null, gitFolders: [], gitLinks: [], shown: [] };
 
-function throwIf(problem: ReturnType<typeof ruleProblem>): void {
-  if (problem !== null) throw new SandboxError(problem.code, problem.sentence);
+function refuseRules(...rules: Parameters<typeof ruleProblem>): void {
+  const problem = ruleProblem(...rules);
+  if (problem !== null) throw new SandboxError(problem);
 }
 
 function places(

@@ -26,7 +26,6 @@ export interface Seal {
   isClosed(json: string, what: string): boolean;
 }
 
-/** The sealed files beside the state file. */
 type SealedKind =
   | 'settings'
   | 'memory'

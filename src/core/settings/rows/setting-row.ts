@@ -16,10 +16,8 @@ export type SettingKind =
   | { readonly kind: 'size' }
   /** An amount in US dollars, more than 0: `2`, `0.50`. */
   | { readonly kind: 'cost' }
-  /** A percentage from 1 to 100. */
   | { readonly kind: 'percent' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  /** One choice or several, with commas between them. */
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   /** A text for the agent, or `AGENT=TEXT` for each of several: see `agent-texts.ts`. */
   | { readonly kind: 'agent-texts'; readonly ofPrograms?: true }
@@ -50,7 +48,6 @@ export interface OwnRow {
 export interface Derived {
   /** The flag, such as `--max-cost` for `maxCost`. */
   readonly flag: string;
-  /** The heading under which the help shows the setting. */
   readonly group: string;
 }
 
@@ -101,7 +98,6 @@ interface Rights {
    * `unless-true`: the switch may be turned on without trust.
    */
   readonly trust: boolean | 'beyond-default' | 'unless-true';
-  /** How `ralph resume` treats the setting. */
   readonly resume:
     | 'changes'
     /** A resume may change the setting, and `+5` sets it to 5 more than the task has used. */
@@ -143,7 +139,6 @@ interface OfOthers {
     | 'off';
 }
 
-/** How `ralph submit` treats a setting. */
 interface OfFleet {
   readonly fleet: /** Stored with the task among its settings. */
     | 'stored'

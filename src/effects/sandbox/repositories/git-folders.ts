@@ -23,7 +23,6 @@ export interface GitFolders {
   readonly links: readonly string[];
   /** Every file from which git reads settings, and every file that they include, even if it is missing. */
   readonly settings: readonly string[];
-  /** The targets of links in the folders of hooks. */
   readonly hookTargets: readonly string[];
   /** The main folder of the repository to which the tree's `.git` leads, if it does not know this tree; else null. */
   readonly stranger: string | null;
@@ -209,7 +208,6 @@ function gitAsUser(folder: string, env: NodeJS.ProcessEnv): Git {
   return withPlaces(git, { GIT_DIR: folder });
 }
 
-/** The time limit for one call of git. */
 const TIMEOUT_MS = 10_000;
 
 function readLine(file: string): string {

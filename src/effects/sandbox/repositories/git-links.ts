@@ -56,7 +56,6 @@ export function watchGitLinks(places: GitPlaces) {
     }
   };
   return {
-    /** Removes new links, and notes them for `take`. */
     sweep,
     /** Removes new links. Returns one text for each new link since the last `take`. */
     take(): readonly string[] {

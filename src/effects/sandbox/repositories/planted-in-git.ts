@@ -15,14 +15,12 @@ import { asText, type TreePath } from '../../git/tree-path.ts';
  */
 
 interface EntriesRequest {
-  /** The real path of the work tree. */
   readonly root: string;
   /** Absolute paths that the agent may not write to. */
   readonly denied: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The time limit for one call of git. */
 const TIMEOUT_MS = 30_000;
 
 /** Notes what the index and HEAD now contain at the places that the agent may not write to. */
