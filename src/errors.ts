@@ -16,10 +16,7 @@ export class CommandError extends Error {
   }
 }
 
-/**
- * The caller made mistakes, found before anything was started. Each problem is one sentence: what was expected, what
- * was found, what to do.
- */
+/** The caller made mistakes, found before anything was started. Each of `problems` is one sentence. */
 export class UsageError extends CommandError {
   readonly problems: readonly string[];
 

@@ -4,10 +4,7 @@ import { oneLine } from '../core/text/untrusted-text.ts';
 import { awaitAnswer } from '../effects/vault/approval-folder.ts';
 import { ApprovalPendingError } from '../task-errors.ts';
 
-/**
- * Returns the approval that lets a paused task continue, or null for a task of another tool, which names
- * no request. Rejects with `ApprovalPendingError` if nobody has approved it.
- */
+/** Returns the approval of a task; null if another tool paused it. Otherwise rejects with `ApprovalPendingError`. */
 export async function grantedApproval(
   task: TaskState,
   vault: string,

@@ -1,7 +1,4 @@
-/**
- * Ignores what a listener returned. If that is a promise that rejects, the rejection must not end the
- * program: the listener itself has to report its errors.
- */
+/** Ignores what a listener returned, even a promise that rejects: it has to report its errors itself. */
 export function leaveAlone(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null) return;
   Promise.resolve(returned).catch(() => {});

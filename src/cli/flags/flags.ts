@@ -172,10 +172,7 @@ function flagTable(rows: Rows): FlagTable {
   return table;
 }
 
-/**
- * Combines a value with an earlier value of the same setting. The last value counts, but a list keeps all values. The
- * flag itself overrides its aliases.
- */
+/** Combines a value with an earlier one: the last counts, a list keeps all, and a flag overrides its aliases. */
 function together(
   before: Written | undefined,
   { row, where }: Flag,

@@ -35,10 +35,7 @@ export interface CollectedSettings extends SettledSettings {
   readonly untrusted: ConfigNeedingTrust | null;
 }
 
-/**
- * Gathers the settings from all sources; the first source wins. Rejects with a `UsageError` if a person has to trust
- * the configuration first.
- */
+/** Takes each setting from its first source. Rejects with a `UsageError` if a person has to trust a file first. */
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
   const variables = settingsFromEnvironment(env);
@@ -87,10 +84,7 @@ const NO_CONFIG: ConfigSettings = { layer: {}, taskTypes: {}, problems: [] };
 
 type Use = 'used' | 'shown' | 'left-out';
 
-/**
- * Decides how to use a configuration, and asks a person if necessary. If it is refused, rejects with a `UsageError`,
- * which also names the `problems` of the file.
- */
+/** Decides how to use a configuration, and may ask a person. Rejects with a `UsageError` if it is refused. */
 async function useOf(
   powerful: ConfigNeedingTrust | null,
   layers: readonly Layer[],

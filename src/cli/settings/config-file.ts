@@ -21,10 +21,7 @@ const OF_TASK_TYPE = ['maxIterations', 'iterationTimeout', 'timeout', 'proof'] a
 
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
-/**
- * Reads a configuration file. Reports every unknown key and bad value, with its line, at once. If there is a section
- * `ralph:`, the rest of the file is ignored.
- */
+/** Reads a configuration file, or only its section `ralph:` if there is one. Reports all problems, with lines. */
 export function readConfig(config: ConfigText): ConfigSettings {
   const lines = new LineCounter();
   const document = parseYaml(config.text, { lineCounter: lines, prettyErrors: false });

@@ -53,10 +53,7 @@ export function refusalOf(powerful: ConfigNeedingTrust): string {
   return untrustedRefusal(powerful);
 }
 
-/**
- * Asks a person about an untrusted configuration, and records a yes. Rejects with a `UsageError` if `ask` is null or
- * the answer is no; the error begins with the `problems` of the file.
- */
+/** Asks a person to trust a configuration, and records a yes. Otherwise rejects with `problems` and the refusal. */
 export async function wantTrust(
   powerful: ConfigNeedingTrust,
   ask: Ask | null,

@@ -105,10 +105,7 @@ export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRul
   };
 }
 
-/**
- * Returns the rules for a check, which executes what the agent wrote: without the agent's login, and only
- * with the hosts that the user named.
- */
+/** Returns the rules for a check, which runs the agent's code: without its login, and with hosts only if named. */
 export function rulesForChecks(rules: SandboxRules): SandboxRules {
   const { places, variables } = rules.ofAgent;
   const isNamed = (rule: SandboxRule): boolean => rule.from !== BY_DEFAULT;

@@ -13,10 +13,7 @@ const URL_PASSWORD = /:\/\/[^\s/?#:]*:[^\s/?#]+@/;
 /** Matches the fields of a URL, as in `jdbc:sqlserver://host;user=sa;password=pw`. */
 const URL_FIELDS = /[?&;#]([\w.-]{1,100})=([^\s&;]+)/g;
 
-/**
- * Returns the names of the variables to drop: those that are not empty, and that are in `WAYS_OUT` or whose name or
- * value suggests a secret. Those in `kept` always stay.
- */
+/** Returns the names of variables in `WAYS_OUT` or that look secret, but for empty ones and those in `kept`. */
 export function droppedVariables(
   env: Readonly<Record<string, string | undefined>>,
   kept: readonly string[],

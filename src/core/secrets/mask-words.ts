@@ -2,10 +2,7 @@
 export interface WordRule {
   /** The source of a pattern for the beginning of the word. */
   readonly begins: string;
-  /**
-   * Returns the source of a pattern for the whole match. The pattern must run in linear time. This is a function
-   * because most of the patterns are never needed.
-   */
+  /** Returns the source of a pattern for the whole match, which must run in linear time. Called once it is needed. */
   readonly pattern: () => string;
   readonly replace: (match: RegExpExecArray) => string;
 }

@@ -49,10 +49,7 @@ export function replaceEach(
   return kept === 0 ? text : masked + text.slice(kept);
 }
 
-/**
- * Combines rules into one function, which applies them in order. A rule is applied only to a text with one of the
- * rule's signs. With the flag `i`, signs match in any case.
- */
+/** Combines rules into one function, which applies them in order. With the flag `i`, signs match in any case. */
 export function joinRules(rules: readonly MaskRule[], flags: '' | 'i'): (text: string) => string {
   const anyOf = (signs: readonly string[]): RegExp => new RegExp(signs.join('|'), flags);
   const sign = anyOf(rules.flatMap(({ signs }) => signs));

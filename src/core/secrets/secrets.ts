@@ -59,10 +59,7 @@ function masked(value: unknown): unknown {
 /** How much of a text a preview reads: far more than it shows, so that no credential is cut before it is masked. */
 const LOOKED_AT = 8_000;
 
-/**
- * Returns the beginning of a text on one line, at most `length` code units, with credentials
- * masked, even if colour codes split them.
- */
+/** Returns the beginning of a text on one line, at most `length` code units, with credentials masked. */
 export function preview(text: string, length: number): string {
   return oneLine(maskSecrets(withoutControls(text.slice(0, LOOKED_AT))), length);
 }

@@ -7,10 +7,7 @@ export interface Check {
   readonly ofItem?: true;
 }
 
-/**
- * Reads a command, a list of commands, a map from names to commands, or stored checks. Drops repeated checks.
- * Returns null for any other value.
- */
+/** Reads a command, several, or commands by name, and drops repeated ones. Returns null for any other value. */
 export function readChecks(written: unknown): readonly Check[] | null {
   const checks = checksIn(written);
   if (checks === null) return null;

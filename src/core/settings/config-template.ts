@@ -1,9 +1,6 @@
 import { AGENT_NAMES, type AgentName } from '../agent/agents/agents.ts';
 
-/**
- * Returns a new configuration file: the settings that people change first, as comments, with the command that runs
- * their tests. Only `agent` is set, and only if agents are given.
- */
+/** Returns a new configuration: what people change first, as comments. Only `agent` is set, if agents are given. */
 export function configTemplate(
   testCommand: string,
   agents: readonly AgentName[] | null = null,

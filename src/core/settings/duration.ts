@@ -9,10 +9,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** A thousand years; longer durations exceed the range of dates. */
 const LONGEST_MS = 365_000 * 86_400_000;
 
-/**
- * Reads a duration such as `500ms`, `90s`, `30m`, `2h`, `1h30m` or `7d`; a bare `0` means zero.
- * Returns milliseconds, or null if the text is not a duration.
- */
+/** Reads a duration such as `500ms`, `1h30m` or `0`. Returns milliseconds, or null if the text is none. */
 export function parseDuration(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed === '0') return 0;

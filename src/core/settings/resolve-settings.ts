@@ -14,10 +14,7 @@ export interface ResolvedSettings extends SourcedSettings {
   readonly problems: readonly string[];
 }
 
-/**
- * Groups of alternative settings. Setting one overrides all others of its group in lower layers, so that
- * a prompt given by flag does not conflict with a prompt file in the configuration.
- */
+/** Alternatives: one that is set overrides the others of its group in all lower layers. */
 const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile', 'taskFile'],
   ['agent', 'agentCommand'],

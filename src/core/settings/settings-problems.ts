@@ -120,10 +120,7 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/**
- * Returns the agents that the settings of a run choose, in order. An agent command implies the agent
- * `command` if no agent is named.
- */
+/** Returns the agents of a run, in order. An agent command implies the agent `command` if none is named. */
 export function agentsOf({ settings, sources }: SourcedSettings): readonly AgentName[] {
   if (isGiven(sources.agent)) return settings.agent;
   return [settings.agentCommand === null ? DEFAULT_AGENT : 'command'];
@@ -152,10 +149,7 @@ function editProblems({ settings, sources }: RequestedSettings): readonly string
   );
 }
 
-/**
- * Finds settings that one agent does not take. With a single agent only flags count; with a list, every setting that
- * a person gave has to fit all agents.
- */
+/** Finds settings that an agent does not take: among the flags, and for a list among all that a person gave. */
 function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const { takes } = AGENTS[agent];

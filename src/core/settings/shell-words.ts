@@ -1,7 +1,4 @@
-/**
- * Splits a command line into words as a shell does, at white space that is not quoted or escaped, but expands no
- * variables or patterns. Returns null if a quote is not closed.
- */
+/** Splits a command line into words as a shell does, but expands nothing. Returns null if a quote is not closed. */
 export function shellWords(line: string): readonly string[] | null {
   const words: string[] = [];
   let word: string | null = null;

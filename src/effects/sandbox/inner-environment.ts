@@ -37,10 +37,7 @@ const PROXIES_LISTEN = [
   'do tries=$((tries + 1)); sleep 0.02; done; done',
 ].join('; ');
 
-/**
- * Returns the line that a shell in the sandbox runs: the shell prepares the environment, and then becomes the command.
- * With `exitFile`, the shell stays and writes the exit code of the command to this file.
- */
+/** Returns the line that a shell in the sandbox runs. With `exitFile`, it writes the command's exit code there. */
 export function innerLine(
   { file, args, cwd }: PlacedCommand,
   rules: SandboxRules,
@@ -71,10 +68,7 @@ const FIRST_OPTIONS = ' --new-session --die-with-parent ';
 /** The file descriptor of the filter: not 9, which the component itself may use. */
 const FILTER_FD = 8;
 
-/**
- * Adds options to a command line of the component that its configuration does not offer: separate shared memory,
- * semaphores and message queues, and a filter for the kernel. Throws if the line does not begin as expected.
- */
+/** Gives a command line its own shared memory and message queues, and the kernel's filter. Throws if it cannot. */
 export function withOwnKernelObjects(line: string, filter: string): string {
   const at = line.indexOf(FIRST_OPTIONS);
   if (at === -1) throw new Error('the line of the component does not start bwrap as expected');

@@ -14,10 +14,7 @@ const OF_LOADER = [
 const OF_NODE =
   /(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))[=\s]+("[^"]*"|\S+)/g;
 
-/**
- * Throws a `SandboxError` if variables would make programs outside the sandbox, such as the shell, bubblewrap and
- * ralph, load files that the agent can write.
- */
+/** Throws a `SandboxError` if variables make programs outside the sandbox load files that the agent can write. */
 export function refuseLoadedCode(
   env: NodeJS.ProcessEnv,
   cwd: string,

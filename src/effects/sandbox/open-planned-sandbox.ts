@@ -57,10 +57,7 @@ export function requireSandboxUser(): void {
   }
 }
 
-/**
- * Opens a planned sandbox, and tests that it holds. Rejects with a `SandboxError` if it cannot be opened or does not
- * hold, after removing everything that was made for it.
- */
+/** Opens a sandbox and tests that it holds. Otherwise removes what was made, and rejects with a `SandboxError`. */
 export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox> {
   requireSandboxUser();
   const { plan } = options;
@@ -119,10 +116,7 @@ export async function openPlannedSandbox(options: OpenOptions): Promise<Sandbox>
   }
 }
 
-/**
- * Probes again if the paths to be hidden change during a refused probe: another program may end at any moment, and its
- * socket then disappears.
- */
+/** Probes again if paths to hide changed during a refused probe: another program may have removed its socket. */
 async function probeUntilSteady(
   mountsNow: () => Mounts,
   probe: (mounts: Mounts) => Promise<Refusal | null>,

@@ -112,10 +112,7 @@ function base(): string {
   return Buffer.byteLength(folder) > LONGEST_BASE ? realPath('/tmp') : folder;
 }
 
-/**
- * Returns the folders in which the user's programs have their sockets, such as tmux, ssh-agent, or the proxies of
- * another sandbox.
- */
+/** Returns the folders in which the user's programs have their sockets, such as those of tmux or ssh-agent. */
 export function temporaryFolders(): readonly string[] {
   return [...new Set([meetingPlace(), realPath(tmpdir())])];
 }

@@ -1,9 +1,6 @@
 import { lstatSync, type Stats, statfsSync } from 'node:fs';
 
-/**
- * Returns why a file or folder must not be trusted, as half a sentence such as `it belongs to
- * another user (1001)`; null if only this user or root can have written it.
- */
+/** Returns why a file must not be trusted, as half a sentence; null if only this user or root can have written it. */
 export function distrust(stats: Stats): string | null {
   const user = process.getuid?.();
   if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
@@ -18,10 +15,7 @@ export function distrust(stats: Stats): string | null {
   return null;
 }
 
-/**
- * Returns why the file or folder at a path must not be trusted, as half a sentence. Null means that
- * it may be trusted, is a link (which is not followed), is missing or cannot be read.
- */
+/** As `distrust`, for a path. Also null for a link (which is not followed) and for what is missing or unreadable. */
 export function distrustPath(place: string): string | null {
   try {
     const stats = lstatSync(place);

@@ -52,10 +52,7 @@ export interface SealedPlace {
   readonly keyFile: string | null;
 }
 
-/**
- * Returns the seal of a state folder. With `create`, creates the user's own key if it is missing;
- * commands that only read do not set this. Never throws.
- */
+/** Returns the seal of a state folder. With `create`, a missing key of the user's own is created. Never throws. */
 export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
   return sealWith(readKey(keyFile, process.env, { create }), stateDir);
 }

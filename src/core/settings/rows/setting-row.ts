@@ -78,10 +78,7 @@ export function inGroup<Rows extends Readonly<Record<string, OwnRow>>>(
   return Object.fromEntries(completed) as { [Name in keyof Rows]: Rows[Name] & Derived };
 }
 
-/**
- * A row of the table of settings. The flags, the environment variables, the configuration keys, the help, the
- * documentation and the rules about who may set what are derived from the rows.
- */
+/** A row of the table of settings, from which flags, variables, keys, help, documentation and rights are derived. */
 export type SettingRow = FlagRow & Columns;
 
 /** A row as it is written in its file. */
