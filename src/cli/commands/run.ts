@@ -2,12 +2,12 @@ import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { freeTaskId } from '../../effects/state/free-task-id.ts';
 import { UsageError } from '../../errors.ts';
 import { worksOn } from '../../printed-command.ts';
+import { untrustedRefusal } from '../../report/screens/trust.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { hasUntoldEnd, isToBeResumed } from '../run/earlier-task.ts';
 import { whyNoPrompt } from '../run/prompt-argument.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
-import { refusalOf } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { foldersNamed, isFound, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
@@ -60,7 +60,7 @@ export async function runCommand(
   if (settings.resumeIfOpen && isToBeResumed(plan)) {
     // With an untrusted configuration, only a dry run gets here. The resume reads only flags, so a dry run that the
     // environment asks for would become a real one.
-    if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
+    if (collected.untrusted !== null) throw new UsageError([untrustedRefusal(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     // The flags that are left out here apply only to a new task.
     const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
@@ -69,7 +69,7 @@ export async function runCommand(
     return resumeTask(plan.taskId, plan, asked, argv);
   }
   const { notices, powers, untrusted } = collected;
-  const refusal = untrusted === null ? {} : { refusal: refusalOf(untrusted) };
+  const refusal = untrusted === null ? {} : { refusal: untrustedRefusal(untrusted) };
   return runPlan({ plan, notices, powers, ...refusal, again: ['run', ...argv] });
 }
 

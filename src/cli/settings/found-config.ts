@@ -48,11 +48,6 @@ export function sayPowers(powers: readonly string[]): void {
   for (const sentence of powers) process.stderr.write(`ralph: ${sentence}\n`);
 }
 
-/** Returns why a run refuses the configuration. */
-export function refusalOf(powerful: ConfigNeedingTrust): string {
-  return untrustedRefusal(powerful);
-}
-
 /** Asks a person to trust a configuration, and records a yes. Otherwise rejects with `problems` and the refusal. */
 export async function wantTrust(
   powerful: ConfigNeedingTrust,
@@ -64,6 +59,6 @@ export async function wantTrust(
   // An unsafe record of trust would be ignored, so there is no point in asking.
   const isWanted =
     ask !== null && unsafe === null && config !== null && ask(trustQuestion(powerful));
-  if (!isWanted) throw new UsageError([...problems, refusalOf(powerful)]);
+  if (!isWanted) throw new UsageError([...problems, untrustedRefusal(powerful)]);
   await noteTrust(config, env);
 }
