@@ -33,7 +33,6 @@ import {
   stateNotKept,
   unsupportedFlagNotice,
 } from '../report/notices.ts';
-import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { TaskAlreadyActiveError } from '../task-errors.ts';
 import { agentKind, agentPrograms, agentRunner } from './agent.ts';
 import { approvalDesk } from './approvals.ts';
@@ -167,12 +166,10 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       syncEvents: journal.sync,
     });
     run.hold.keep(store, stops);
-    const hint = defaultLimitHint(plan.sources, warn);
     const reporter: Reporter = {
       publish(event) {
         journal.append(event);
         view.event(event);
-        hint(event);
       },
       wants: (what) =>
         what === 'agent-text' ? view.showsText : view.showsActivity || journal.hasRoom(what),

@@ -198,9 +198,15 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
     event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
     event.refused.length > 0 ? `, refused: ${counted(event.refused).join('; ')}` : '',
+    adviceOn(event),
     event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
   ];
   return parts.join('');
+}
+
+/** Names the flag for a limit that nobody may have chosen: by default it is too short for most coding. */
+function adviceOn({ detail }: Extract<RalphEvent, { event: 'task_iterated' }>): string {
+  return detail.includes('iteration limit') ? '; --iteration-timeout raises the limit' : '';
 }
 
 /** Describes an iteration in one line, with the most important words first, since the line may be cut. */
@@ -219,6 +225,6 @@ export function iterationBrief(
     // The line of a failed iteration needs room for the error.
     .slice(0, isGood ? undefined : 2)
     .join(', ');
-  const words = isGood ? event.output_preview : event.detail;
+  const words = isGood ? event.output_preview : `${event.detail}${adviceOn(event)}`;
   return words === '' ? facts : `${facts} — ${words}`;
 }

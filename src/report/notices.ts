@@ -130,13 +130,6 @@ export function unsupportedFlagNotice(what: Notice): string {
   return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
 }
 
-/** Returns the notice that ralph prints once, when a default limit is reached. */
-export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
-  return limit === 'iteration'
-    ? 'That was the default limit of an iteration: raise it with --iteration-timeout 20m, or use --task-type coding for 30 iterations of 30 minutes.'
-    : 'That was the default limit of the whole task: raise it with --timeout 4h, or use --task-type coding for 8 hours.';
-}
-
 /** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
 export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;

@@ -1,6 +1,5 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -153,26 +152,6 @@ describe('an iteration longer than the whole task', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`up to ${most} iterations of 1m, 1m in all`);
   });
-});
-
-test('the first time-out by a default limit names the flag and the type for coding, once', async () => {
-  const clock = fileURLToPath(new URL('../fixtures/quick-clock.cjs', import.meta.url));
-  const timedOut = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-    const scene = await makeScene({ before: ['Working.'], hangs: true });
-    const { exitCode, stderr } = await scene.run([...args], {
-      env: { NODE_OPTIONS: `--require=${clock}`, ...env },
-    });
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3 });
-    return stderr.split('\n').filter((line) => line.includes('--task-type coding'));
-  };
-  const [byDefault, byFlag, byVariable, byType] = await Promise.all([
-    timedOut(['-n', '2']),
-    timedOut(['-n', '1', '--iteration-timeout', '179s']),
-    timedOut(['-n', '1'], { RALPH_ITERATION_TIMEOUT: '179s' }),
-    timedOut(['-n', '1', '--task-type', 'email_processing']),
-  ]);
-  expect(byDefault).toEqual([expect.stringMatching(/default limit.*--iteration-timeout /)]);
-  expect([byFlag, byVariable, byType]).toEqual([[], [], []]);
 });
 
 describe('a configuration that was found', () => {

@@ -13,7 +13,6 @@ export const REASONS = {
   doctor: 'ralph doctor starts no agent that lies where agents may write',
   itself: 'it turns the sandbox on and off itself',
   later: 'ralph judge refuses a task that runs in the sandbox',
-  clock: 'a clock that runs ahead ends the start of the sandbox, too',
 } as const;
 
 /**
@@ -184,9 +183,6 @@ export const NOT_IN_SANDBOX: Readonly<Record<string, readonly Entry[]>> = {
     ],
   ],
   'test/e2e/sandbox-settings.test.ts': [['itself']],
-  'test/e2e/settings.test.ts': [
-    ['clock', 'the first time-out by a default limit names the flag and the type for coding, once'],
-  ],
   'test/e2e/setup.test.ts': [
     ['doctor', 'init, then doctor, then a run that finds the folders and the settings'],
   ],
