@@ -162,12 +162,7 @@ export interface AdoptedTask {
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/**
- * Reads the newest step of a task to resume and ends the processes that its last run left behind. A task that somebody
- * else wrote is accepted only with `isTrusted`, after a person has reviewed it. Rejects with `TaskNotFoundError`,
- * `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if the state is corrupt and was therefore set
- * aside.
- */
+/** Reads the newest step of a task to resume, and ends what its last run left. Takes another's task if `isTrusted`. */
 export async function adopt(
   paths: TaskPaths,
   taskId: string,

@@ -50,11 +50,7 @@ import { begin, resumeRun } from './start.ts';
 import { taskFileDesk } from './task-file.ts';
 import { childOf, commandRunners, userCommands } from './user-commands.ts';
 
-/**
- * Connects the loop with the outside world and runs one new or resumed task to its end. Rejects with
- * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`, `StateTooNewError` or
- * `StateCorruptedError`.
- */
+/** Runs one new or resumed task to its end. Rejects with `TaskAlreadyActiveError`, or if it cannot be resumed. */
 export async function startRun(
   options: RunOptions,
 ): Promise<RunEnd & { readonly stoppedBy: StopCause | null }> {

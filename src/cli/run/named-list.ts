@@ -15,7 +15,6 @@ export type WorkFlags = ReadFlags & { readonly layer: Layer & WorkLayer };
 export interface NamedList {
   /** `github`, `beads` or `from`; null for a file. */
   readonly source: string | null;
-  /** The name of the list that people are shown. */
   readonly shown: string;
   /** The words after `ralph work` that name the list, for commands that are printed. */
   readonly typed: string;

@@ -47,7 +47,6 @@ export interface OpenList {
   readonly name: string;
   /** The list as its command first printed it; null for a file. */
   readonly printed: PrintedFirst | null;
-  /** Runs the commands of `named`. */
   readonly run: PrintedList['run'];
   readonly sections: readonly string[];
   readonly only: ReadonlySet<string> | null;
@@ -166,7 +165,6 @@ function placesOf(
   return { count, problems: count > 1 && !isApart ? [problem] : [] };
 }
 
-/** Returns the values of a repeatable flag. */
 function textsOf(written: Written | undefined): readonly string[] {
   return [written?.value ?? []].flat().map(String);
 }

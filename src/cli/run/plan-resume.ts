@@ -25,10 +25,7 @@ interface ResumeBounds {
   readonly allowed?: AllowedByPass | null;
 }
 
-/**
- * Plans the resume of a task as the command line asks for it. Resolves to null if no open task has this id. Rejects
- * with `TaskNotFoundError` for an invalid id, `InsideLoopError`, or for the reasons of the planning itself.
- */
+/** Plans a resume as the command line asks for it; null if no open task has this id. Rejects as the planning does. */
 export async function planAskedResume(
   taskId: string,
   place: TaskFolders,

@@ -67,10 +67,7 @@ export interface JudgedClaim {
 
 const CALLS_AT_MOST = 2;
 
-/**
- * Lets a judge examine a tree in a fresh checkout. There, files that instruct agents (such as `AGENTS.md`) are as they
- * were at the task's start. Never rejects: an obstacle to a verdict is returned as an answer, too.
- */
+/** Lets a judge examine a tree in a checkout whose files that instruct agents are those of the start. Never rejects. */
 export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
   const about = { agent: judge.agent, model: judge.model, tree };

@@ -21,7 +21,6 @@ export interface ExaminedTask {
   readonly hasSnapshots: boolean;
   readonly atStart: DecidersAtStart;
   readonly sandbox: Sandbox | null;
-  /** The environment of the user's commands. */
   readonly env: () => NodeJS.ProcessEnv;
   /** What decided the results of the checks in the files of the start, by the checks' commands. */
   readonly known: Map<string, Promise<DecidersOfTree>>;

@@ -14,10 +14,8 @@ import type { RunOptions } from '../held-run.ts';
 import { startRun } from '../run.ts';
 
 /**
- * Announces how the earlier task with the id of `run` ended, if its process died before it could. Uses that task's own
- * settings. Call it before a new run takes the id. Rejects only if a live process runs the task; shows other problems
- * as notices. `isTrusted`: a person trusts a task that somebody else wrote. Resolves to the cause if ralph was stopped
- * meanwhile, else to null.
+ * Announces how the earlier task with the id of `run` ended, if its process died before it could. Rejects only if a
+ * live process runs that task. Resolves to the cause if ralph was stopped meanwhile, else to null.
  */
 export async function announceMissedEnd(
   run: Pick<RunOptions, 'plan' | 'view' | 'bugs'>,

@@ -52,7 +52,6 @@ export interface ResumeRequest {
 
 /** The settings that apply to another program's task. */
 interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
-  /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
   readonly problems: readonly string[];
 }
