@@ -37,7 +37,6 @@ export function wordsFor(flag: string | undefined): readonly string[] {
   return flag === undefined ? [] : ['--fleet', shellQuote(withoutPassword(flag))];
 }
 
-/** Returns the URL of a fleet without its password. */
 function withoutPassword(url: string): string {
   try {
     const parsed = new URL(url);

@@ -56,7 +56,6 @@ async function listFrame(fleet: OpenFleet, isJson: boolean, options: TableOption
   return { text, key, isLast: false };
 }
 
-/** Returns the warnings of a fleet that concern a task. */
 function warningsOf(facts: FleetTaskFacts, all: readonly FleetWarning[]): readonly FleetWarning[] {
   return all.filter((warning) => concerns(warning, facts));
 }
@@ -113,7 +112,6 @@ const NOWHERE = { state_file: null, log_dir: null } as const;
 
 interface SeenTask {
   readonly detail: TaskDetail;
-  /** The fields of the task's state, as JSON. */
   readonly state: object;
   readonly snapshot: FleetTaskDetail['snapshot'];
 }

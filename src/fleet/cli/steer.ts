@@ -137,7 +137,6 @@ export async function announced(
   }
 }
 
-/** Returns the command that continues a task. */
 function resumeWords({ words }: OpenFleet, taskId: string): string {
   return taskCommand('resume', placeInFleet(taskId, words));
 }

@@ -17,7 +17,6 @@ export interface InitDone {
   readonly name: string;
   readonly engine: Migrated;
   readonly tables: Migrated;
-  /** The fleet's lease in milliseconds. */
   readonly leaseMs: number;
 }
 
@@ -36,7 +35,6 @@ export interface WorkerFacts {
 }
 
 export interface WorkerSeen extends WorkerFacts {
-  /** The ids of the tasks that the worker runs. */
   readonly running: readonly string[];
   readonly seenAt: string;
 }

@@ -16,7 +16,6 @@ export interface FleetSpec {
   readonly task_type: string;
   /** Every setting of the task by its name in camelCase, so that no worker's own defaults are used. */
   readonly settings: Readonly<Partial<Record<SettingName, StoredSetting>>>;
-  /** Arguments that are passed to the agent unchanged. */
   readonly passthrough: readonly string[];
   /** The repository's URL, without credentials. */
   readonly repo: string;
@@ -24,7 +23,6 @@ export interface FleetSpec {
   readonly base: string | null;
   /** The folder below the root of the repository in which the agent works; null for the root. */
   readonly subdir: string | null;
-  /** The branch that gets the result of a completed task. */
   readonly branch: string;
   /** A shell command, or `@name` from a worker's policy, that is run once in each new work tree; null for none. */
   readonly setup: string | null;
@@ -68,11 +66,9 @@ export interface FleetTaskFacts {
    * was counted, or somebody resumed the task.
    */
   readonly claims_without_iteration: number;
-  /** The hosts of the claims in `claims_without_iteration`. */
   readonly hosts: readonly string[];
   /** How often the task was parked since an iteration was last counted, or somebody resumed it. */
   readonly parks_without_iteration: number;
-  /** The worker that runs the task now; null if none does. */
   readonly worker: string | null;
   readonly host: string | null;
   /** What the task waits for; null if it was not parked, runs or has ended. */

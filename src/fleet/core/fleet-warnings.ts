@@ -36,7 +36,6 @@ export type FleetWarning =
       readonly worker: string;
       readonly host: string;
       readonly forMs: number;
-      /** The ids of the tasks that the worker held. */
       readonly running: readonly string[];
     }
   /** A living worker claims nothing at present. */
@@ -126,7 +125,6 @@ function isAlive(worker: WorkerSeen, { at, leaseMs }: FleetView): boolean {
   return msBetween(worker.seenAt, at) <= leaseMs;
 }
 
-/** Returns the warnings for a person, with what stops most tasks first. */
 function fleetWarnings(view: FleetView): readonly FleetWarning[] {
   const alive = view.workers.filter((worker) => isAlive(worker, view));
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
@@ -162,7 +160,6 @@ function fleetWarnings(view: FleetView): readonly FleetWarning[] {
   ];
 }
 
-/** Warns of a queue whose tasks no living worker can take. */
 function untaken(
   { queue, schema, waiting, parked }: QueueFacts,
   alive: readonly WorkerSeen[],
@@ -192,7 +189,6 @@ function pausedAccount(facts: AccountFacts, at: string): readonly FleetWarning[]
   return [{ kind: 'account-paused', account, until: held ? null : paused_until, why }];
 }
 
-/** Whether the account is paused at the instant `at`. */
 function isPaused({ held, paused_until }: AccountFacts, at: string): boolean {
   return held || (paused_until !== null && msBetween(at, paused_until) > 0);
 }

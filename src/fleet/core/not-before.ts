@@ -27,7 +27,6 @@ export function readNotBefore(text: string): string | number | null {
 
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Whether the tables of a fleet can store this instant. */
 function isStorable(at: Date): boolean {
   return at.getTime() >= 0 && at.getTime() <= LATEST_MS;
 }

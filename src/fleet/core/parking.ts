@@ -3,9 +3,8 @@ import { WAIT_IN_PLACE_MS } from '../../core/supervisor/lease.ts';
 import { type Approval, laterBy, msBetween } from '../../core/task/task-state.ts';
 import type { Parking } from './fleet-task.ts';
 
-/** Facts about a task that are not in its state. */
 interface ParkingFacts {
-  /** The current instant in ISO form; for an approval by the database's clock, by which the request expires. */
+  /** The current instant; for an approval by the database's clock, by which the request expires. */
   readonly now: string;
   /** Whether the approval that the task waited for is answered, so that the task goes on. */
   readonly isAnswered: boolean;

@@ -8,7 +8,6 @@ export function isBranchName(name: string): boolean {
   return name !== '' && name !== '@' && name !== 'HEAD' && !REFUSED.test(name);
 }
 
-/** The rule for a task's id in a fleet, in addition to that for any task. */
 const REF_RULE = 'in a fleet also a valid name in git: no .., not ending in a dot or in .lock';
 
 /** Returns what is wrong with the id of a task in a fleet, as a sentence; null if nothing is. */

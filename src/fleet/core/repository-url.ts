@@ -1,6 +1,5 @@
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 
-/** The parts of a repository's address. */
 type Repository =
   /** `https://HOST/PATH`, or the same with `ssh` or `git`. */
   | { readonly kind: 'https' | 'ssh' | 'git'; readonly host: string; readonly path: string }

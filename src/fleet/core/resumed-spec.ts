@@ -13,7 +13,6 @@ export interface ResumedSpec {
   readonly settings: FleetSpec['settings'];
   /** How much longer the time limit gets, in milliseconds; negative if it gets shorter. */
   readonly moreMs: number;
-  /** What is wrong, one sentence each. */
   readonly problems: readonly string[];
 }
 

@@ -70,7 +70,6 @@ export function accountProblem(name: string, where = '--account'): string {
   return `${where} expects 1 to 64 characters of A-Z a-z 0-9 . _ @ + -, beginning with a letter, a digit or _; found '${name}'.`;
 }
 
-/** The settings that name files in the work tree. */
 const PATHS = settingsWith({ fleet: 'path' });
 
 /**

@@ -92,7 +92,6 @@ export type SubmitSettingName = keyof typeof SUBMIT_SETTINGS;
 /** The settings of `ralph submit` from one source. */
 export type SubmitLayer = Readonly<Partial<Record<SubmitSettingName, Written>>>;
 
-/** Whether a setting can stand in a line of `--batch`. */
 function isOfLine({ fleet }: SubmitRow): boolean {
   return fleet === 'stored' || fleet === 'path' || fleet === 'beside';
 }

@@ -24,7 +24,6 @@ export interface WorkerPolicy {
   readonly permissionModes: readonly string[];
   readonly allowedTools: 'any' | readonly string[];
   readonly skipPermissions: boolean;
-  /** Whether a task may pass arguments to the agent. */
   readonly agentArguments: boolean;
   /** The highest limits that a task may set; null: any. */
   readonly maxIterations: number | null;

@@ -13,10 +13,8 @@ import { factsOf, readCheckpoint, SELECT_TASKS, type TaskRow } from './task-rows
  */
 const TRIES = 20;
 
-/** How long a job is put off if the row of its task is locked. */
 const PUT_OFF = "interval '1 s'";
 
-/** The outcome of trying one fetched job. */
 type Tried =
   | { readonly kind: 'claimed'; readonly claim: FleetClaim }
   | { readonly kind: 'nothing' }
@@ -79,7 +77,6 @@ async function putOff(database: Database, name: string, job: string): Promise<vo
   );
 }
 
-/** Returns the accounts whose tasks this request cannot claim at present. */
 async function closedAccounts(
   database: Database,
   { accounts }: ClaimRequest,

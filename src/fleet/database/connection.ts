@@ -153,7 +153,6 @@ export function openDatabase(
   };
 }
 
-/** PostgreSQL's number of the type `timestamptz`. */
 const INSTANT = 1184;
 
 /** Returns the readers of values, of which that of instants returns ISO text. For `infinity` it returns null. */

@@ -91,7 +91,6 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/^(3F000|42P01)$/, 'run ralph fleet init'],
 ];
 
-/** Whether a file that the URL names caused the error. */
 function isOfFile(error: unknown): boolean {
   return isObject(error) && typeof error.syscall === 'string' && typeof error.path === 'string';
 }

@@ -14,7 +14,6 @@ const CUTS = [2_000, 500, 100, 20];
  */
 const IDS = new WeakMap<RalphEvent, string>();
 
-/** The claim to which the events belong. */
 interface EventWriter {
   readonly task_id: string;
   readonly worker: string | null;

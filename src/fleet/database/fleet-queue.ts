@@ -131,13 +131,11 @@ export interface FleetQueue {
   accounts(): Promise<readonly AccountFacts[]>;
   workers(): Promise<readonly WorkerSeen[]>;
   queues(): Promise<readonly QueueFacts[]>;
-  /** Closes the connections. */
   close(): Promise<void>;
 }
 
 /** The conditions for the tasks to read; all of them have to hold. */
 export interface TaskFilter {
-  /** Only tasks that have not ended. */
   readonly open?: boolean;
   /** Only tasks that failed in the last day, and open ones claimed or parked twice or more without an iteration. */
   readonly troubled?: boolean;
@@ -145,7 +143,6 @@ export interface TaskFilter {
   readonly endedBefore?: string;
   /** Only open tasks, and tasks that ended at this instant or later. */
   readonly endedSince?: string;
-  /** At most this many tasks, the newest. */
   readonly limit?: number;
   /** Whether prompts and settings are left empty, which saves memory: a fleet may have very many tasks. */
   readonly lean?: boolean;
@@ -157,7 +154,6 @@ export interface NewFleetTask {
   readonly contentSha256: string;
   /** The task is not claimed before this: an ISO instant, or milliseconds from the database's now; null: at once. */
   readonly notBefore: string | number | null;
-  /** Whether an ended task of this id is started afresh. */
   readonly again: boolean;
 }
 

@@ -57,10 +57,8 @@ export function readJobKey(key: string): JobAttempt & { readonly name: string } 
   return { name, id, retryCount: Number(attempt) };
 }
 
-/** A job to make. */
 interface NewJobOfTask {
   readonly task: QueuedTask;
-  /** The id of the job. */
   readonly job: string;
   readonly startAt: string | null;
 }
@@ -72,12 +70,10 @@ export interface Jobs {
    * would look a queue up over a second connection, and would wait for ever if there is only one.
    */
   know(names: Iterable<string>): Promise<void>;
-  /** Whether `know` was called for a queue. */
   knows(name: string): boolean;
   /** Makes a task's job, to be claimed from the ISO instant `startAt` on; null: at once. Resolves to its id. */
   add(tx: SqlRunner, task: QueuedTask, startAt: string | null): Promise<string>;
   addAll(tx: SqlRunner, tasks: readonly NewJobOfTask[]): Promise<void>;
-  /** Removes the job of a task that no worker runs. */
   remove(tx: SqlRunner, task: QueuedTask, job: string | null): Promise<void>;
 }
 

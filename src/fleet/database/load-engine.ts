@@ -97,7 +97,6 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): void;
 }
 
-/** The methods of the pool of `pg` that ralph uses. */
 interface PgPool {
   connect(): Promise<PgClient>;
   on(event: 'error', listener: (error: Error) => void): void;
@@ -105,7 +104,6 @@ interface PgPool {
   end(): Promise<void>;
 }
 
-/** The parts of `pg` that ralph uses. */
 interface PgModule {
   readonly Pool: new (options: object) => PgPool;
   readonly types: {

@@ -165,7 +165,6 @@ function refused(why: string): RequestTaken {
   return { kind: 'refused', why };
 }
 
-/** Runs `work` in a transaction that locks the row of the task. */
 async function withTask(
   database: Database,
   jobs: Jobs,

@@ -14,7 +14,6 @@ const BYTES_AT_ONCE = 8_000_000;
 /** A set of settings is named by this many hex digits (128 bits) of its checksum. */
 const SET_DIGITS = 32;
 
-/** Thrown if a task is refused, so that no task of the call is queued. */
 class Refused extends Undone {
   readonly outcome: readonly Submitted[];
 

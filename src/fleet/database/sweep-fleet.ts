@@ -21,7 +21,6 @@ const WITHOUT_JOB = `
   ended_at is null and not paused and worker is null
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state <= 'active')`;
 
-/** SQL for a task whose worker has lost its claim. */
 const LOST = `worker is not null
   and not exists (select from ralph_queue.job j where ${JOB_OF_TASK} and j.state = 'active')`;
 
@@ -49,7 +48,6 @@ export async function sweepFleet(database: Database, jobs: Jobs): Promise<readon
   return troubles;
 }
 
-/** The outcome of one transaction. */
 interface Swept {
   readonly troubles: readonly SweepTrouble[];
   /** The queues of tasks that were skipped because pg-boss does not know these queues yet. */
@@ -58,7 +56,6 @@ interface Swept {
   readonly next: string | null;
 }
 
-/** Sweeps tasks whose numbers come after `after`. */
 async function sweep(tx: SqlRunner, jobs: Jobs, after: string): Promise<Swept> {
   const troubles: SweepTrouble[] = [];
   const unknown = new Set<string>();

@@ -89,7 +89,6 @@ const SELECT_PAGE = `
     ) t
   ) sized where total - bytes < ${BYTES_AT_ONCE} order by number desc`;
 
-/** The tasks that a filter lets through, oldest first. */
 interface TasksRead {
   readonly readable: readonly FleetTaskFacts[];
   readonly unreadable: readonly UnreadableTask[];

@@ -33,9 +33,7 @@ export interface CheckpointWorld {
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
   /** Stores the logs of the iterations up to this one that are not stored yet. */
   readonly keepLogs: (iteration: number) => Promise<void>;
-  /** Returns the ids of the requests that the state has taken in by now. */
   readonly requestsDone: () => readonly string[];
-  /** Marks events as written with the next checkpoint. */
   readonly written: (events: readonly RalphEvent[]) => void;
 }
 

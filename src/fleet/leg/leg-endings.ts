@@ -67,7 +67,6 @@ export async function settleFailed(
   await settleAsItWas(state, settlement, [failedEvent(claim, settlement, sentence)]);
 }
 
-/** Returns the event of a task's failure that no run has reported. */
 function failedEvent(
   { taskId, task }: FleetClaim,
   { exitReason, exitCode }: FleetSettlement,
@@ -100,7 +99,6 @@ export async function settleStopped(state: LegState, where: string): Promise<voi
   });
 }
 
-/** Ends a task, and leaves its checkpoint as it was. */
 async function settleAsItWas(
   state: LegState,
   settlement: FleetSettlement,

@@ -103,7 +103,6 @@ function refsOf({ claim: { taskId, checkpoint } }: LegState, leg: LegFolder): st
   return packedTask(pathsOf(leg, taskId), checkpoint.packed).git.snapshots;
 }
 
-/** The time limit for a call of git that writes a ref, in milliseconds. */
 const GIT_MS = 30_000;
 
 /** Returns the snapshots of earlier legs that get refs in a new leg's work tree, with the names of these refs. */
@@ -135,7 +134,6 @@ interface GitParts {
   readonly patience: LegPatience;
   readonly env: NodeJS.ProcessEnv;
   readonly newest: CheckpointSnapshot | null;
-  /** The commit from which the task began. */
   readonly base: string;
 }
 

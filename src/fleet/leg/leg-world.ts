@@ -4,7 +4,6 @@ import type { FleetQueue } from '../database/fleet-queue.ts';
 /** What the legs of a worker, its runs of tasks, share. */
 export interface LegWorld {
   readonly queue: FleetQueue;
-  /** The name of the worker. */
   readonly id: string;
   readonly host: string;
   /** The worker's folder: see `worker-home.ts`. */
@@ -14,7 +13,6 @@ export interface LegWorld {
   readonly accounts: ReadonlyMap<string, Readonly<Record<string, string>>> | null;
   /** Files and folders that no agent in the sandbox may read. */
   readonly hidden: readonly string[];
-  /** The worker's own environment. */
   readonly env: NodeJS.ProcessEnv;
   readonly keepTrees: 'failed' | 'all' | 'none';
   /** How long a failing call of the origin is repeated, in milliseconds. */
@@ -27,6 +25,5 @@ export interface LegWorld {
   readonly roomLeft: () => number | null;
   /** Lets the worker claim nothing for a while, since it could not run a task here. */
   readonly rest: (why: string) => void;
-  /** Prints one line. */
   readonly say: (line: string) => void;
 }

@@ -34,7 +34,6 @@ export type LegPatience = <End extends { readonly kind: string }>(
 ) => Promise<WithoutTrouble<End>>;
 
 interface PatienceOptions {
-  /** How long a call is repeated, in milliseconds. */
   readonly ms: number;
   readonly dropped: AbortSignal;
   /** Aborts when the leg is dropped or stopped. */

@@ -28,7 +28,6 @@ interface EndingLeg {
   readonly git: LegGit;
   readonly events: LegEvents;
   readonly checkpoints: LegCheckpoints;
-  /** Writes the events that wait. */
   flush(): Promise<void>;
 }
 
@@ -137,7 +136,6 @@ async function hasSettled(
   return task.paused || (task.ended_at !== null && task.exit_reason === exitReason);
 }
 
-/** Returns the facts for the commit message of the result. */
 function commitFacts({ state, fields }: RunEnd): CommitFacts {
   const { task_id: taskId, current_iteration: iteration } = state.task;
   const summary = summaryLine(fields.final_message ?? '', [state.task.completion_promise]);

@@ -33,7 +33,6 @@ export interface LegFolder {
   readonly stateDir: string;
   /** Marks the processes that the leg itself starts, such as the set-up. */
   readonly runId: string;
-  /** Stops renewing the heartbeat in the folder. */
   readonly endBeats: () => void;
 }
 
@@ -129,7 +128,6 @@ function ageOf(file: string): number | null {
   return at === undefined ? null : Date.now() - at;
 }
 
-/** Returns the run id that marks the processes of the leg's last run. */
 function lastRunOf(folder: string, name: string): string {
   const taskId = name.slice(0, name.lastIndexOf('.'));
   const file = tryReadStateFile(taskPaths(path.join(folder, 'state'), taskId).stateFile);

@@ -7,7 +7,6 @@ import type { Mirror } from './mirror.ts';
 export interface ResultToLand {
   readonly mirror: Mirror;
   readonly taskId: string;
-  /** The commit of the result. */
   readonly commit: string;
   /** The name of the task's branch, without `refs/heads/`. */
   readonly branch: string;

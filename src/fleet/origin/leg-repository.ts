@@ -54,7 +54,6 @@ export async function makeLegRepository(request: LegRepository): Promise<void> {
   put('packed-refs', Buffer.from([...refs, ...own, ''].join('\n'), 'latin1'));
 }
 
-/** Returns the name that a branch or a tag of the mirror has in a clone. */
 function nameInClone(name: string): string {
   return name
     .replace(/^refs\/origin\/tags\//, 'refs/tags/')

@@ -101,7 +101,6 @@ async function untrackedSecrets(
 /** A snapshot at the origin, as a checkpoint names it. */
 type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before' | 'start'>;
 
-/** The outcome of pushing a snapshot; `why` is a sentence. */
 type SnapshotPush =
   /** The snapshot is at the origin. `isNew`: it was pushed just now, since something has changed since the last one. */
   | { readonly kind: 'pushed'; readonly snapshot: SnapshotAtOrigin; readonly isNew: boolean }
@@ -118,7 +117,6 @@ export interface LegSnapshotsRequest {
   readonly fence: number;
   /** The snapshot from which the work tree was made; null if it was made from a commit. */
   readonly newest: SnapshotAtOrigin | null;
-  /** Returns the current instant. */
   readonly now: () => string;
   /** Tells a person, once for each file, which files never leave this machine. */
   readonly notice: (sentence: string) => void;

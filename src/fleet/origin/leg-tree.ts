@@ -52,9 +52,7 @@ export interface LegTreeRequest {
   readonly isSelfContained?: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once when it aborts. */
   readonly signal: AbortSignal;
-  /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;
 }
 

@@ -32,7 +32,6 @@ import { settingNow } from '../../effects/git/questions/settings.ts';
  */
 
 export interface MirrorPlace {
-  /** Absolute path of the folder with all mirrors. */
   readonly parent: string;
   /** The name of this mirror's folder, without `.git`. */
   readonly name: string;
@@ -132,7 +131,6 @@ const SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15
 
 /** Git in a mirror, which has to exist when git is run. */
 export interface MirrorGit {
-  /** Git for the mirror's own content. */
   readonly git: Git;
   /** Git that reaches the origin, with the worker's credentials. */
   online(): Promise<Git>;

@@ -34,7 +34,6 @@ import {
 } from './mirror-folder.ts';
 
 export interface MirrorRequest {
-  /** The worker's home. */
   readonly home: string;
   /** The URL of the task's repository; the worker's policy allows it. */
   readonly url: string;
@@ -42,7 +41,6 @@ export interface MirrorRequest {
   readonly runId?: string;
   /** Kills git at once when it aborts; the call's outcome is then `away`. */
   readonly signal: AbortSignal;
-  /** How long one call of git may take, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -67,7 +65,6 @@ interface PushRequest {
 export interface Mirror {
   readonly url: string;
   readonly folder: string;
-  /** The folder with the mirror's objects. */
   readonly objects: string;
   /** The hash of its commit ids, which is known once something was fetched. */
   readonly hash: Hash;
@@ -108,7 +105,6 @@ function isWhole(ref: string): boolean {
 
 const ALL = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*'];
 
-/** Matches the whole id of a commit. */
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Matches what git allows in no ref name, and what would have a meaning in a refspec. */
 const NO_NAME = /[\p{Cc} ~^:?*[\\]|\.\.|@\{|^$|^-/u;

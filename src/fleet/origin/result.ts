@@ -29,16 +29,13 @@ import type { GitBase } from './mirror-folder.ts';
 
 export interface ResultRequest {
   readonly keeper: TreeKeeper;
-  /** The work tree as it was kept last. */
   readonly kept: KeptLegTree;
-  /** The commit from which the task began. */
   readonly base: string;
   /** Absolute path of a folder for ralph's own git files; it is made, and removed again. */
   readonly folder: string;
   readonly facts: CommitFacts;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string;
-  /** Kills git at once when it aborts. */
   readonly signal: AbortSignal;
 }
 

@@ -6,7 +6,6 @@ import type { FleetSpec } from '../core/fleet-task.ts';
 /** What `ralph submit --dry-run` shows of a task. */
 export interface SpecFacts {
   readonly spec: FleetSpec;
-  /** The completion rule in words. */
   readonly completion: string;
   /** When the task may begin: an ISO instant, milliseconds from now, or null for at once. */
   readonly not_before: string | number | null;

@@ -61,7 +61,6 @@ export function shownFleetTask(
   };
 }
 
-/** The most warnings that are shown below the list of tasks. */
 const WARNINGS_SHOWN = 5;
 
 /** Returns the fleet's name, the table of its tasks in the order given, and the warnings about them. */
@@ -129,7 +128,6 @@ export interface FleetTaskDetail {
   readonly shown: ShownFleetTask;
   /** The ref and the commit of the newest snapshot; null before the first. */
   readonly snapshot: { readonly ref: string; readonly commit: string } | null;
-  /** The details from the task's checkpoint. */
   readonly detail: TaskDetail;
 }
 

@@ -5,10 +5,8 @@ import { parseYaml } from '../../effects/files/yaml-document.ts';
 import { distrust } from '../../effects/trust/owner.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 
-/** A file that the user named for a worker. */
 interface OwnFile {
   readonly file: string;
-  /** The flag that names the file. */
   readonly where: string;
   /** Whether it holds secrets: then only its owner may read it, and no message quotes it. */
   readonly isSecret: boolean;

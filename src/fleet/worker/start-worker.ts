@@ -41,7 +41,6 @@ export interface WorkerRequest
   readonly policyFile: string | null;
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
-  /** Opens the fleet for a worker. */
   readonly open: (url: string) => Promise<FleetQueue>;
 }
 
@@ -95,7 +94,6 @@ async function requireSandbox(
   );
 }
 
-/** The names of the folders that a worker makes in its home. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['legs', 'mirrors']);
 
 /**

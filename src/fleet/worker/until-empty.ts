@@ -1,7 +1,6 @@
 import type { FleetTaskFacts } from '../core/fleet-task.ts';
 import type { FleetQueue } from '../database/fleet-queue.ts';
 
-/** Which tasks a worker takes, and from which fleet. */
 interface Taking {
   readonly queue: FleetQueue;
   readonly queues: readonly string[];

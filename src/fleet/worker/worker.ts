@@ -18,7 +18,6 @@ export interface WorkerOptions extends Omit<LegWorld, 'rest'> {
   readonly pollMs: number;
   /** Whether to end when no task that the worker may claim is waiting or running: see `until-empty.ts`. */
   readonly untilEmpty: boolean;
-  /** Whether to print details that help to find a fault. */
   readonly isVerbose: boolean;
   /** How long a worker that is told to stop waits for its running iterations, in milliseconds. */
   readonly drainTimeoutMs: number;
@@ -163,7 +162,6 @@ async function alone({ taskId, task }: FleetClaim, legs: RunningLegs): Promise<v
   await Promise.allSettled(others.map(({ ended }) => ended));
 }
 
-/** Returns the legs of one task, the newest one last. */
 function legsOf(taskId: string, legs: RunningLegs): readonly RunningLeg[] {
   return [...legs].filter(({ claim }) => claim.taskId === taskId);
 }
@@ -173,7 +171,6 @@ function runsOneAlone(legs: RunningLegs): boolean {
   return [...legs].some(({ claim }) => isLastClaim(claim.task.claims_without_iteration));
 }
 
-/** Renews the leases, and drops the legs whose claims are lost. */
 async function beat(options: WorkerOptions, legs: RunningLegs, idleness: Idleness): Promise<void> {
   const { queue, id, host, version, schema, queues, slots } = options;
   const running = [...legs];
@@ -192,7 +189,6 @@ async function beat(options: WorkerOptions, legs: RunningLegs, idleness: Idlenes
   await queue.present(facts);
 }
 
-/** Removes what dead workers left, and work trees that were kept for long enough. */
 async function clear({ home, say, isVerbose }: WorkerOptions): Promise<void> {
   for (const name of await clearDeadLegs(home)) {
     if (isVerbose) say(`removed the old leg ${name}`);

@@ -19,7 +19,6 @@ export interface FleetCommandOptions {
   readonly slots?: string;
 }
 
-/** The flags of each subcommand, except `--fleet`. */
 const FLAGS: Readonly<Record<FleetAct, readonly (keyof FleetCommandOptions)[]>> = {
   init: ['lease'],
   status: ['watch', 'json'],

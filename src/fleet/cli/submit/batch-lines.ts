@@ -7,9 +7,7 @@ import { parseObject } from '../../../effects/files/json-fields.ts';
 import { messageOf } from '../../../errors.ts';
 import { BATCH_KEYS, type SubmitLayer } from '../../core/submit-settings.ts';
 
-/** A task of a batch, as written in its line. */
 interface BatchLine {
-  /** The number of the line, from 1. */
   readonly number: number;
   readonly layer: Layer & SubmitLayer;
   readonly passthrough: readonly string[];

@@ -12,7 +12,6 @@ import type { Fleet } from './planned-task.ts';
 
 /** The means to follow a task. */
 export interface Following {
-  /** Prints a line for people. */
   readonly say: (line: string) => void;
   /** Aborts to end the following; the task continues. */
   readonly stop: AbortSignal;

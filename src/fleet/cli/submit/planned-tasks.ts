@@ -19,7 +19,6 @@ export interface PlanningWorld {
   readonly startDir: string;
   readonly readStdin: () => Promise<Uint8Array>;
   readonly now: () => Date;
-  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 

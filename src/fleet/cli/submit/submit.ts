@@ -28,7 +28,6 @@ export interface SubmitWorld extends PlanningWorld {
   readonly env: NodeJS.ProcessEnv;
   readonly open: (url: string) => Promise<Fleet>;
   readonly say: (line: string) => void;
-  /** Prints on standard output. */
   readonly print: (text: string) => Promise<unknown>;
   /** Returns a signal that ends the following, with an exit code as its reason. */
   readonly stopFollowing: () => AbortSignal;
@@ -154,7 +153,6 @@ function shownTask({ task, policy }: TaskToQueue, isJson: boolean): string {
   return renderSpec({ spec, completion, not_before, settings });
 }
 
-/** Returns a value as a person would write it. */
 function shownValue(name: SettingName, value: unknown): unknown {
   const { type } = SETTINGS[name];
   if (type.kind === 'duration' && typeof value === 'number') return writeDuration(value);
