@@ -2,7 +2,7 @@ import { writeDuration } from '../../core/settings/duration.ts';
 import { monotonicMs } from '../../effects/time/monotonic.ts';
 import { LegFailed } from './leg-failed.ts';
 import { backOff, pauseFor } from './repeat.ts';
-import { WorkerFull } from './worker-full.ts';
+import { WorkerSick } from './worker-sick.ts';
 
 /** A failure at the origin or in the work tree; `why` is a sentence. */
 type Trouble =
@@ -24,7 +24,7 @@ export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
 
 /**
  * Repeats a call while the origin is away or refuses, and a few times if the work tree cannot be kept. Rejects with a
- * `LegFailed` if this takes too long or cannot succeed, with `WorkerFull` if the disk is full, and with
+ * `LegFailed` if this takes too long or cannot succeed, with `WorkerSick` if the disk is full, and with
  * the signal's reason if the run (the leg) is dropped or stopped. After a stop there is still one try, for what the run
  * has left.
  */
@@ -61,7 +61,7 @@ export function createLegPatience({ ms, dropped, over, tell }: PatienceOptions):
       refuseLostRepository(end, stage);
       over.throwIfAborted();
       if (end.kind === 'not-kept') {
-        if (end.isFull) throw new WorkerFull(end.why);
+        if (end.isFull) throw new WorkerSick(end.why);
         if (tries >= KEEPS_AT_MOST) throw new LegFailed('failed:repository', end.why, true);
       } else {
         const isRefused = end.kind === 'refused' && stage === 'first-push';

@@ -6,7 +6,6 @@ import { messageOf, SandboxError, UsageError } from '../../errors.ts';
 import { RunDropped } from '../../loop/run-dropped.ts';
 import { LegFailed } from './leg-failed.ts';
 import type { LegWorld } from './leg-world.ts';
-import { WorkerFull } from './worker-full.ts';
 
 /** The worker cannot work for now, so its run of the task is dropped, and another worker takes the task. */
 export class WorkerSick extends RunDropped {}
@@ -28,7 +27,6 @@ export function sicknessIn(
   { home, env }: Pick<LegWorld, 'home' | 'env'>,
 ): WorkerSick | null {
   if (error instanceof WorkerSick) return error;
-  if (error instanceof WorkerFull) return new WorkerSick(messageOf(error));
   if (isOfTask(error)) return null;
   if (!(error instanceof LegFailed) && saysSo(error, home)) return new WorkerSick(messageOf(error));
   // Other errors may have such a cause without saying so, so the home and git are tested.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LegFailed } from '../../../src/fleet/leg/leg-failed.ts';
 import { createLegPatience, type Stage } from '../../../src/fleet/leg/patience.ts';
-import { WorkerFull } from '../../../src/fleet/leg/worker-full.ts';
+import { WorkerSick } from '../../../src/fleet/leg/worker-sick.ts';
 import { NO_SIGNAL } from '../../helpers/leg.ts';
 
 type End =
@@ -72,7 +72,7 @@ describe('a work tree that cannot be kept', () => {
 
   test('sends the task to another worker if the disk is full', async () => {
     const { end, calls } = await ask('work', [{ ...broken, isFull: true }, PUSHED]);
-    expect([end, calls]).toEqual([new WorkerFull('It is broken.'), 1]);
-    expect(end).toBeInstanceOf(WorkerFull);
+    expect([end, calls]).toEqual([new WorkerSick('It is broken.'), 1]);
+    expect(end).toBeInstanceOf(WorkerSick);
   });
 });
