@@ -20,9 +20,9 @@ export async function fleetLogs(
   await head(fleet, wanted.raw);
   return withTaskCopies(async (copies) => {
     await copies.add(facts, await fleet.queue.checkpoint(taskId));
-    if (wanted.follow) return followed(fleet, copies, taskId, wanted);
+    if (wanted.follow && (await followed(fleet, copies, taskId, wanted))) return 0;
     copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
-    return printLogs(copies.stateDir, taskId, wanted);
+    return printLogs(copies.stateDir, taskId, { ...wanted, follow: false });
   });
 }
 
@@ -34,12 +34,13 @@ async function head({ queue }: OpenFleet, isRaw: boolean): Promise<void> {
 
 const LOOK_EVERY_MS = 1_000;
 
+/** Prints logs until the task ends or a signal comes. Resolves to false if the task ended and nothing was printed. */
 async function followed(
   fleet: OpenFleet,
   copies: TaskCopies,
   taskId: string,
   { iteration: only, raw }: LogsWanted,
-): Promise<number> {
+): Promise<boolean> {
   const stop = signalled();
   let last = 0;
   let seen: string | null = null;
@@ -58,13 +59,13 @@ async function followed(
         const isWhole = number <= task.iterations || isOver;
         if (number <= last || !isWhole || (only !== null && number !== only)) continue;
         const one = { iteration: number, follow: false, raw };
-        if (!(await showLogs(copies.stateDir, taskId, one))) return 0;
+        if (!(await showLogs(copies.stateDir, taskId, one))) return true;
         last = number;
       }
-      if (isOver || (only !== null && last === only)) return 0;
+      if (isOver || (only !== null && last === only)) return last > 0;
     }
     await pause(LOOK_EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
-    if (stop.aborted) return 0;
+    if (stop.aborted) return true;
   }
 }
 

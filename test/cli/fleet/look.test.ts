@@ -18,7 +18,7 @@ import {
   fleetOnHand,
   packedLog,
 } from '../../helpers/fleet-on-hand.ts';
-import { NOTHING } from '../../helpers/fleet-tasks.ts';
+import { COMPLETED, NOTHING } from '../../helpers/fleet-tasks.ts';
 import { newTask } from '../../helpers/new-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -312,6 +312,16 @@ describe('ralph logs on a fleet', () => {
     captureOutput();
     expect(await fleetLogs(fleet, 'nightly', ALL)).toBe(0);
     expect(readdirSync(path.dirname(outside))).toEqual([]);
+  });
+
+  test('says with --follow, too, what a task that has ended does not have', async () => {
+    const fleet = await atWork();
+    await fleet.queue.settle(CLAIM, null, NOTHING, COMPLETED);
+    const said = captureOutput();
+    expect(await fleetLogs(fleet, 'nightly', { ...ALL, follow: true, iteration: 3 })).toBe(1);
+    expect(said.err()).toContain(
+      'Task nightly has no log of iteration 3; only iteration 1 has one.',
+    );
   });
 
   test('goes on with --follow until the task has ended, and through an outage', async () => {
