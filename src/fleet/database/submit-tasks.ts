@@ -36,8 +36,7 @@ export async function submitTasks(
 ): Promise<readonly Submitted[]> {
   const makesJobs = await mayMakeJobs(database);
   if (makesJobs) await jobs.know(new Set(tasks.map(({ spec }) => queueName(spec))));
-  const sets = new Map<object, SettingSet>();
-  const rows = tasks.map((task) => rowOf(task, setOf(task, sets)));
+  const rows = tasks.map(rowOf);
   try {
     return await database.transaction(async (tx) => {
       const queued = await insertAll(tx, rows);
@@ -65,12 +64,6 @@ type NewRow = ReturnType<typeof rowOf>;
 interface SettingSet {
   readonly settings: string;
   readonly setting_set: string;
-}
-
-function setOf({ spec: { settings } }: NewFleetTask, sets: Map<object, SettingSet>): SettingSet {
-  const set = sets.get(settings) ?? settingSet(settings);
-  sets.set(settings, set);
-  return set;
 }
 
 function settingSet(settings: FleetSpec['settings']): SettingSet {
@@ -101,13 +94,10 @@ async function insertSets(tx: SqlRunner, all: readonly SettingSet[]): Promise<vo
   }
 }
 
-function rowOf(
-  { spec: { settings: _, ...whole }, contentSha256, notBefore }: NewFleetTask,
-  set: SettingSet,
-) {
+function rowOf({ spec: { settings, ...whole }, contentSha256, notBefore }: NewFleetTask) {
   const { task_id, schema, queue, account, priority, ...spec } = whole;
   return {
-    ...{ task_id, schema, queue, account, priority, spec, ...set },
+    ...{ task_id, schema, queue, account, priority, spec, ...settingSet(settings) },
     content_sha256: contentSha256,
     after_ms: typeof notBefore === 'number' ? notBefore : null,
     not_before: typeof notBefore === 'string' ? notBefore : null,
