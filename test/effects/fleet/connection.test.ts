@@ -36,7 +36,8 @@ function scriptedPool() {
     on(): void {}
     async end(): Promise<void> {}
   }
-  const engine = { Pool } as unknown as Engine;
+  const types = { getTypeParser: () => String };
+  const engine = { Pool, types } as unknown as Engine;
   const address = { name: 'fleet test', connectionString: '' };
   return {
     open: (connections: number) => openDatabase(engine, address, { connections }),
