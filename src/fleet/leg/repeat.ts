@@ -26,7 +26,7 @@ export async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Waits for the work. If the signal aborts first, rejects with its reason. */
-export async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+export async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let onAbort = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

@@ -5,7 +5,7 @@ import type { StopRequests } from '../../loop/ports.ts';
 import type { ClaimKey, FleetClaim, FleetQueue, WorkerFacts } from '../database/fleet-queue.ts';
 import { openLeg, type RunningLeg } from '../leg/leg.ts';
 import type { LegWorld } from '../leg/leg-world.ts';
-import { backOff, pauseFor, repeat } from '../leg/repeat.ts';
+import { backOff, orAborted, pauseFor, repeat } from '../leg/repeat.ts';
 import { clearDeadLegs } from '../leg/worker-home.ts';
 import { createIdleness, type Idleness } from './idleness.ts';
 import { tasksForLater } from './until-empty.ts';
@@ -234,19 +234,15 @@ async function drain(options: WorkerOptions, legs: RunningLegs): Promise<boolean
   for (const leg of legs) leg.handOver('the worker stops');
   const tooLong = AbortSignal.any([stops.hurry, AbortSignal.timeout(drainTimeoutMs)]);
   const ended = Promise.allSettled([...legs].map((leg) => leg.ended));
-  const isOver = ended.then(() => true);
-  if (await Promise.race([isOver, aborted(tooLong).then(() => false)])) return false;
+  const isOver = await orAborted(ended, tooLong).then(
+    () => true,
+    () => false,
+  );
+  if (isOver) return false;
   const running = [...legs].filter((leg) => !leg.isSettling());
   for (const leg of legs) leg.drop('the worker stopped');
   await ended;
   return running.length > 0;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Reports when the next leg ends, so that its slot is filled at once and not only after a whole poll. */
