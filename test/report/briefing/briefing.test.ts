@@ -91,9 +91,6 @@ Nothing.
     expect(text).toContain(
       '  Look: `ralph diff tired --vault /vault`\n  Undo: `ralph undo tired --vault /vault`\n',
     );
-    expect(text).toMatch(
-      /: `ralph diff ID --vault \/vault`\n\n.*: `ralph undo ID --vault \/vault`\n$/,
-    );
     expect(text).not.toContain('ralph land');
   });
 
@@ -114,7 +111,6 @@ Nothing.
     expect(text).toContain(
       '  Branch: ralph/t, which lands on main\n  Land: `ralph land tired --vault /vault`\n',
     );
-    expect(text).toMatch(/: `ralph land ID --vault \/vault`\n$/);
     expect(text).not.toContain('ralph undo');
   });
 
