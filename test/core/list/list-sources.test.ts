@@ -164,6 +164,7 @@ describe('--from', () => {
     ['no JSON', 'oops', /line 1, column 1 has 'oops'/],
     ['no list', '{"a":1}', /expects a list/],
     ['several lists', '{"a":{"tasks":[]},"b":{"tasks":[]}}', /--section/],
+    ['a circle', '[{"id":1,"title":"a","dependsOn":[1]}]', /wait for each other/],
     ['an id like a flag', '[{"id":"--web","title":"a"}]', /without a dash in front.*"--web"/],
     ['an id of two lines', '[{"id":"a\\nb","title":"a"}]', /without control signs.*"a\\nb"/],
     ['a long id', JSON.stringify([{ id: 'x'.repeat(201), title: 'a' }]), /at most 200/],

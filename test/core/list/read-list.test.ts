@@ -50,6 +50,7 @@ test.for<[name: string, file: string, text: string, problem: RegExp]>([
     '# One\n- [ ] a\n',
     /--section expects a heading of a\.md; it has none named 'Two'/,
   ],
+  ['an item that waits for itself', 'a.md', '- [ ] T1 a (depends on T1)\n', /T1 → T1/],
 ])('%s is refused in one sentence', ([, file, text, problem]) => {
   const sections = problem.source.includes('--section') ? ['Two'] : [];
   const read = readList(file, text, sections);
@@ -65,6 +66,14 @@ test('a list that is too long is refused', () => {
   expect(readList('a.json', JSON.stringify(items))).toEqual({
     problems: [expect.stringMatching(/5001 items/)],
   });
+});
+
+test('a chain of blockers as long as the list may be is read', () => {
+  const items = Array.from({ length: LIST_MAX_ITEMS }, (_, id) => ({
+    ...{ id, title: 'a', done: false },
+    dependsOn: id === 0 ? [] : [id - 1],
+  }));
+  expect(listOf('a.json', JSON.stringify(items.toReversed())).items).toHaveLength(LIST_MAX_ITEMS);
 });
 
 test.for<[name: string, before: string, id: string, after: string]>([
