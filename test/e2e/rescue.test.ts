@@ -200,12 +200,17 @@ describe('ralph rescue', () => {
     expect(scene.names('elsewhere')).toEqual(['a.md']);
   });
 
-  test('takes the time from its flag', async () => {
+  test.for([
+    ['a variable', { RALPH_STUCK_AFTER: '1h' }, ''],
+    ['the configuration', {}, 'stuck_after: 1h\n'],
+  ] as const)('takes the time from %s', async ([, env, config]) => {
     const scene = await makeScene();
+    if (config !== '') await scene.write('ralph.config.yaml', config);
     await stuck(scene, 'In_Progress/a.md');
-    const { exitCode, stdout } = await scene.ralph(['rescue', '--stuck-after', '1h']);
+    const { exitCode, stdout, stderr } = await scene.ralph(['rescue'], { env });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^In_Progress\/a\.md: left: touched 25m/);
+    expect(stderr).not.toContain('RALPH_STUCK_AFTER');
   });
 
   test('refuses what makes no sense with many files, and says all at once', async () => {

@@ -402,6 +402,16 @@ describe('every command that reads settings', () => {
     expect(scene.fake.calls()).toEqual([]);
   });
 
+  test('watch starts what lands in Needs_Action for no file that nobody has trusted', async () => {
+    const scene = await makeScene(RESCUED);
+    await scene.write(CONFIG, 'start_new: true\n');
+    await scene.write('Needs_Action/letter.md', 'Answer the letter.\n');
+    const { exitCode, stderr } = await scene.ralph(['watch']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${fileIn(scene)} sets start_new, and it is new`);
+    expect(scene.fake.calls()).toEqual([]);
+  });
+
   test('watch refuses it, says it once, and takes no other one that comes while it watches', async () => {
     const scene = await sceneWith(POWERS);
     const words = ['watch', '--interval', '50ms', '--delay', '0', '--start-new'];

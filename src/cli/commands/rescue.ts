@@ -8,7 +8,7 @@ export async function rescueCommand(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
-  const read = readVaultFlags(argv, 'rescue');
+  const read = readVaultFlags(argv, 'rescue', process.env);
   if (read.flags.wantsHelp) return help();
   const { ports, settings } = await openVault(read, 'rescue');
   try {

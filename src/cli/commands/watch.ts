@@ -9,7 +9,7 @@ export async function watchCommand(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
-  const read = readVaultFlags(argv, 'watch');
+  const read = readVaultFlags(argv, 'watch', process.env);
   if (read.flags.wantsHelp) return help();
   const { ports, settings, say } = await openVault(read, 'watch');
   try {

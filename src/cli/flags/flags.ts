@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
 import { LIST_FLAGS } from '../../core/list/list-names.ts';
+import {
+  VAULT_COMMANDS,
+  VAULT_SETTINGS,
+  type VaultCommand,
+  type VaultLayer,
+  type VaultSettingName,
+} from '../../core/settings/rescue-settings.ts';
 import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
@@ -17,7 +24,7 @@ type Rows = Readonly<Record<string, FlagRow>>;
 
 /** What a command line says. The values are not yet validated. */
 export interface ReadFlags {
-  readonly layer: Layer;
+  readonly layer: Layer & VaultLayer;
   /** The words after `--`. */
   readonly passthrough: readonly string[];
   /** One sentence for each unknown word and each missing value. */
@@ -33,9 +40,15 @@ const TAKING_PROMPT: readonly string[] = ['run', 'submit'];
 
 const TAKING_NAME: readonly string[] = ['resume', 'work'];
 
-/** Reads the arguments of `ralph run`. */
-export function readFlags(argv: readonly string[]): ReadFlags {
-  return readFlagsWith(argv, 'run', {});
+/** Reads the arguments of a command that runs tasks. */
+export function readFlags(argv: readonly string[], name: 'run' | VaultCommand = 'run'): ReadFlags {
+  const own: readonly VaultSettingName[] =
+    name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
+  return readFlagsWith(
+    argv,
+    name,
+    Object.fromEntries(own.map((each) => [each, VAULT_SETTINGS[each]])),
+  );
 }
 
 /** Reads the arguments of a command that has its own settings in addition to those of a run. */

@@ -1,21 +1,29 @@
 import { parseValue } from '../../core/settings/parse-value.ts';
 import {
+  VAULT_COMMANDS,
   VAULT_SETTINGS,
   type VaultCommand,
-  WATCH_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  variableOfVault,
+  vaultSettingNames,
 } from '../../core/settings/rescue-settings.ts';
-import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
-import { type ReadFlags, readFlagsWith } from './flags.ts';
+import type { OwnRow } from '../../core/settings/rows/setting-row.ts';
+import type { Written } from '../../core/settings/setting-source.ts';
+import { type ReadFlags, readFlags } from './flags.ts';
 import { notTaken } from './rescue-help.ts';
 
-/** What the command line of `ralph rescue` or `ralph watch` says. */
+/** What the command line and the environment variables of `ralph rescue` or `ralph watch` set. */
 export interface ReadVaultFlags {
   readonly flags: ReadFlags;
-  /** The command's own settings. If there are `problems`, some may be wrong. */
-  readonly own: VaultSettings;
+  /** The command's own settings, from flags or variables. */
+  readonly own: VaultLayer;
   readonly problems: readonly string[];
+  /** The environment without the variables of the command's own settings. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
+/** The command's own settings, parsed. */
 export interface VaultSettings {
   readonly stuckAfterMs: number;
   readonly intervalMs: number;
@@ -23,25 +31,29 @@ export interface VaultSettings {
   readonly startNew: boolean;
 }
 
-/** Reads the arguments of `ralph rescue` or `ralph watch`. */
-export function readVaultFlags(argv: readonly string[], name: VaultCommand): ReadVaultFlags {
-  const rows: Readonly<Record<string, FlagRow>> = VAULT_SETTINGS[name];
-  const flags = readFlagsWith(argv, name, rows);
+/** Reads the arguments of `ralph rescue` or `ralph watch`. A flag overrides its variable. */
+export function readVaultFlags(
+  argv: readonly string[],
+  name: VaultCommand,
+  environment: NodeJS.ProcessEnv,
+): ReadVaultFlags {
+  const names: readonly VaultSettingName[] = VAULT_COMMANDS[name];
+  const flags = readFlags(argv, name);
   const problems: string[] = [];
-  const parsedValue = (each: keyof typeof WATCH_SETTINGS): unknown => {
-    const { type, default: fallback }: FlagRow = WATCH_SETTINGS[each];
-    const written = flags.layer[each];
-    const parsed = parseValue(type, written?.value ?? fallback ?? false);
-    if ('value' in parsed) return parsed.value;
-    problems.push(`${written?.source.where} ${parsed.problem}.`);
-    return null;
-  };
-  const own = {
-    stuckAfterMs: Number(parsedValue('stuckAfter')),
-    intervalMs: Number(parsedValue('interval')),
-    concurrency: Number(parsedValue('concurrency')),
-    startNew: parsedValue('startNew') === true,
-  };
+  const env = { ...environment };
+  const own: Partial<Record<VaultSettingName, Written>> = {};
+  for (const each of vaultSettingNames()) {
+    const where = variableOfVault(each);
+    const value = names.includes(each) ? env[where] : undefined;
+    delete env[where];
+    const byVariable =
+      value === undefined ? value : { value, source: { kind: 'variable' as const, where } };
+    const written = flags.layer[each] ?? byVariable;
+    if (written === undefined) continue;
+    own[each] = written;
+    const parsed = parseValue(VAULT_SETTINGS[each].type, written.value);
+    if ('problem' in parsed) problems.push(`${written.source.where} ${parsed.problem}.`);
+  }
   for (const each of notTaken(name)) {
     const written = flags.layer[each];
     if (written !== undefined)
@@ -49,5 +61,20 @@ export function readVaultFlags(argv: readonly string[], name: VaultCommand): Rea
         `ralph ${name} takes no ${written.source.where}: its tasks are files of the vault, which hold these settings.`,
       );
   }
-  return { flags, own, problems: [...flags.problems, ...problems] };
+  return { flags, own, problems: [...flags.problems, ...problems], env };
+}
+
+/** Returns the command's own settings: from `own`, else from `config`, else the defaults. All values must be valid. */
+export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
+  const settled = (name: VaultSettingName): unknown => {
+    const { type, default: fallback }: OwnRow = VAULT_SETTINGS[name];
+    const parsed = parseValue(type, (own[name] ?? config[name])?.value ?? fallback ?? false);
+    return 'value' in parsed ? parsed.value : null;
+  };
+  return {
+    stuckAfterMs: Number(settled('stuckAfter')),
+    intervalMs: Number(settled('interval')),
+    concurrency: Number(settled('concurrency')),
+    startNew: settled('startNew') === true,
+  };
 }

@@ -1,6 +1,10 @@
 import type { Command } from 'commander';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
-import { VAULT_SETTINGS, type VaultCommand } from '../../core/settings/rescue-settings.ts';
+import {
+  VAULT_COMMANDS,
+  VAULT_SETTINGS,
+  type VaultCommand,
+} from '../../core/settings/rescue-settings.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { declareRow, declareSettings } from './flags.ts';
 
@@ -14,6 +18,6 @@ export function notTaken(name: VaultCommand): readonly SettingName[] {
 
 /** Declares the flags of `ralph rescue` or `ralph watch`: its own, and those for the runs that it starts. */
 export function declareVaultFlags(command: Command, name: VaultCommand): Command {
-  for (const row of Object.values(VAULT_SETTINGS[name])) declareRow(command, row);
+  for (const each of VAULT_COMMANDS[name]) declareRow(command, VAULT_SETTINGS[each]);
   return declareSettings(command, notTaken(name));
 }

@@ -7,7 +7,7 @@ import { isInRepository } from '../../compose/work-tree-hold.ts';
 import { rulesForAll } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
-import type { VaultCommand } from '../../core/settings/rescue-settings.ts';
+import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { defaultsOf } from '../../core/settings/resolve-settings.ts';
 import type { FlagRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
@@ -21,7 +21,7 @@ import { tasksShareTree } from '../../report/notices.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
-import type { ReadVaultFlags, VaultSettings } from '../flags/rescue-flags.ts';
+import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { isFound, startFolder } from '../tasks/named-folders.ts';
@@ -44,7 +44,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const startDir = startFolder();
   const said = new Set<string>();
   const base: Base = { read, startDir, said };
-  const { plan, notices } = await planOf(base, {}, `ralph ${name}`);
+  const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
   worksOn(plan, isFound);
   if (!existsSync(plan.vault)) {
     throw new UsageError([
@@ -52,7 +52,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     ]);
   }
   const { settings } = plan;
-  const { own } = read;
+  const own = settleVault(read.own, vault);
   const { notices: outlook } = await requireStart({ plan, isNew: own.startNew, said });
   const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
   for (const notice of [...notices, ...planWarnings(plan), ...outlook]) {
@@ -137,6 +137,8 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
+  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
+  readonly vault: VaultLayer;
 }
 
 /** Plans the run of one file; without a file, only checks the settings. Rejects with a `UsageError`. */
@@ -147,8 +149,7 @@ async function planOf(
   prompt?: Uint8Array,
 ): Promise<PlannedFile> {
   const { read, startDir } = base;
-  const { flags } = read;
-  const { env } = process;
+  const { flags, env } = read;
   const isAlone = ofFile.taskFile === undefined;
   const collected = await collectSettings({
     flags: { ...flags.layer, ...ofFile },
@@ -184,7 +185,7 @@ async function planOf(
   const problems = [...(isAlone ? read.problems : []), ...collected.problems];
   const plan = await requirePlan(request, problems, collected.notices);
   sayNewPowers(collected.powers, base);
-  return { plan, notices: collected.notices };
+  return { plan, notices: collected.notices, vault: collected.vault };
 }
 
 /** Returns settings by which only the promise (the agent's words for "done") or a moved file completes a rescue. */

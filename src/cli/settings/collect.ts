@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type SettledSettings, settle } from '../../compose/settings.ts';
 import { settingsFromEnvironment } from '../../core/settings/environment.ts';
 import { trustedSettingsInForce } from '../../core/settings/needs-trust.ts';
+import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';
 import { type ConfigText, findConfig, readNamedConfig } from '../../effects/plan/config-search.ts';
@@ -28,6 +29,8 @@ export interface CollectRequest {
 }
 
 export interface CollectedSettings extends SettledSettings {
+  /** The configuration's settings that only `ralph rescue` and `ralph watch` have. */
+  readonly vault: VaultLayer;
   readonly notices: readonly string[];
   /** At most one sentence, printed at every start: the settings of a trusted configuration that need the trust. */
   readonly powers: readonly string[];
@@ -47,9 +50,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
   // A file that the user names is trusted.
   const powerful =
-    named === undefined
-      ? configNeedingTrust({ config: search.config, layer: read.layer, startDir }, env)
-      : null;
+    named === undefined ? configNeedingTrust({ config: search.config, read, startDir }, env) : null;
   const layers = [flags, variables.layer, read.layer];
   const use = await useOf(powerful, layers, request, search.problems);
   const config = use === 'left-out' ? NO_CONFIG : read;
@@ -63,6 +64,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   const powers = powerful === null || use !== 'used' ? [] : powersSaid(powerful, settled);
   return {
     ...settled,
+    vault: config.vault,
     problems: [
       ...settled.valueProblems,
       ...search.problems,
@@ -80,7 +82,12 @@ async function readConfig(config: ConfigText): Promise<ConfigSettings> {
   return (await import('./config-file.ts')).readConfig(config);
 }
 
-const NO_CONFIG: ConfigSettings = { layer: {}, taskTypes: {}, problems: [] };
+const NO_CONFIG: ConfigSettings = {
+  layer: {},
+  taskTypes: {},
+  vault: {},
+  problems: [],
+};
 
 type Use = 'used' | 'shown' | 'left-out';
 

@@ -2,6 +2,12 @@ import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
 import { configKeys, withUnit } from '../../core/settings/config-keys.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
+import {
+  VAULT_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  vaultSettingNames,
+} from '../../core/settings/rescue-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, snakeCase } from '../../core/settings/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
@@ -12,6 +18,8 @@ import type { ConfigText } from '../../effects/plan/config-search.ts';
 export interface ConfigSettings {
   readonly layer: Layer;
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
+  /** The settings that only `ralph rescue` and `ralph watch` have, with valid values. */
+  readonly vault: VaultLayer;
   readonly problems: readonly string[];
 }
 
@@ -27,11 +35,18 @@ export function readConfig(config: ConfigText): ConfigSettings {
   const document = parseYaml(config.text, { lineCounter: lines, prettyErrors: false });
   if ('problem' in document) {
     const problem = `${path.basename(config.file)} cannot be read: ${document.problem}.`;
-    return { layer: {}, taskTypes: {}, problems: [problem] };
+    return { layer: {}, taskTypes: {}, vault: {}, problems: [problem] };
   }
   const at = (offset: number | undefined): string =>
     `${path.basename(config.file)}:${lines.linePos(offset ?? 0).line}`;
-  const reader: Reader = { document, at, layer: {}, taskTypes: {}, problems: [] };
+  const reader: Reader = {
+    document,
+    at,
+    layer: {},
+    taskTypes: {},
+    vault: {},
+    problems: [],
+  };
   for (const error of document.errors) {
     reader.problems.push(`${at(error.pos[0])} is not valid YAML: ${error.message}.`);
   }
@@ -56,6 +71,7 @@ interface Reader {
   readonly at: (offset: number | undefined) => string;
   readonly layer: Partial<Record<SettingName, Written>>;
   readonly taskTypes: Record<string, TaskTypeLimits>;
+  readonly vault: Partial<Record<VaultSettingName, Written>>;
   readonly problems: string[];
 }
 
@@ -64,12 +80,20 @@ function readKeys(map: YAMLMap, reader: Reader): void {
   for (const { key, where, value, node } of entriesOf(map, '', reader)) {
     const source = { kind: 'config' as const, where };
     const known = names.get(key);
+    const vaultName = vaultSettingNames().find((each) => snakeCase(each) === key);
     if (known !== undefined) write(known.name, { value: withUnit(value, known), source }, reader);
-    else if (key === 'circuit_breaker') readCircuitBreaker(node, where, reader);
+    else if (vaultName !== undefined) {
+      const parsed = parseValue(VAULT_SETTINGS[vaultName].type, value);
+      if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
+      else reader.vault[vaultName] = { value, source };
+    } else if (key === 'circuit_breaker') readCircuitBreaker(node, where, reader);
     else if (key === 'task_types') readTaskTypes(node, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
     else if (key === 'completion_strategy') readStrategy(value, where, reader);
-    else reader.problems.push(unknownKey(where, key, [...names.keys()]));
+    else
+      reader.problems.push(
+        unknownKey(where, key, [...names.keys(), ...vaultSettingNames().map(snakeCase)]),
+      );
   }
 }
 

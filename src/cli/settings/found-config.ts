@@ -1,5 +1,4 @@
 import { settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
-import type { Layer } from '../../core/settings/setting-source.ts';
 import { type ConfigText, configPlaces } from '../../effects/plan/config-search.ts';
 import { noteTrust, trustedAmong, trustStanding } from '../../effects/plan/trust-store.ts';
 import { UsageError } from '../../errors.ts';
@@ -8,6 +7,7 @@ import {
   type UntrustedConfig,
   untrustedRefusal,
 } from '../../report/screens/trust.ts';
+import type { ConfigSettings } from './config-file.ts';
 
 /** A configuration file that a person has to trust. `isTrusted` says whether a person has done so. */
 export interface ConfigNeedingTrust extends UntrustedConfig {
@@ -21,7 +21,7 @@ export type Ask = (question: string) => boolean;
 
 interface Found {
   readonly config: ConfigText | null;
-  readonly layer: Layer;
+  readonly read: Pick<ConfigSettings, 'layer' | 'vault'>;
   readonly startDir: string;
 }
 
@@ -30,10 +30,10 @@ interface Found {
  * trusted configuration, whose checks must not disappear silently.
  */
 export function configNeedingTrust(
-  { config, layer, startDir }: Found,
+  { config, read, startDir }: Found,
   env: NodeJS.ProcessEnv,
 ): ConfigNeedingTrust | null {
-  const powers = config === null ? [] : settingsNeedingTrust(layer);
+  const powers = config === null ? [] : settingsNeedingTrust(read.layer, read.vault);
   const standing = config === null ? null : trustStanding(config, env);
   const isTrusted = standing?.kind === 'trusted';
   const unsafe = standing?.kind === 'unsafe' ? standing.why : null;

@@ -1,4 +1,5 @@
 import { nearest } from '../text/nearest.ts';
+import { VAULT_VARIABLES } from './rescue-settings.ts';
 import type { Layer, Written } from './setting-source.ts';
 import {
   aliasKeys,
@@ -46,7 +47,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith('RALPH_') || value === undefined) continue;
     if (variable === DETACHED_LOG || (isInsideLoop && IDENTITY.includes(variable))) continue;
-    if (isOfFleet(variable)) continue;
+    if (VAULT_VARIABLES.includes(variable) || isOfFleet(variable)) continue;
     const name = names.get(variable);
     const source = { kind: 'variable' as const, where: variable };
     if (name !== undefined) layer[name] ??= { value: readText(name, value), source };

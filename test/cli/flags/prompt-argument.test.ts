@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
-import { readVaultFlags } from '../../../src/cli/flags/rescue-flags.ts';
 import { readResumeFlags } from '../../../src/cli/flags/resume-flags.ts';
 import { whyNoPrompt } from '../../../src/cli/run/prompt-argument.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -42,7 +41,7 @@ test.for([
 });
 
 test('other commands take no prompt', () => {
-  expect(readVaultFlags(['Fix it'], 'rescue').problems).toEqual([
+  expect(readFlags(['Fix it'], 'rescue').problems).toEqual([
     expect.stringMatching(/^ralph rescue expects only flags; found 'Fix it'/),
   ]);
   expect(readResumeFlags(['nightly', 'Fix it'])).toMatchObject({

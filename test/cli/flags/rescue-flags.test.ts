@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { readVaultFlags } from '../../../src/cli/flags/rescue-flags.ts';
+import { readVaultFlags, settleVault } from '../../../src/cli/flags/rescue-flags.ts';
 import type { VaultCommand } from '../../../src/core/settings/rescue-settings.ts';
 
-function settled(argv: readonly string[], name: VaultCommand = 'watch') {
-  const { own, problems } = readVaultFlags(argv, name);
-  return { ...own, problems };
+function settled(
+  argv: readonly string[],
+  name: VaultCommand = 'watch',
+  env: NodeJS.ProcessEnv = {},
+) {
+  const { own, problems } = readVaultFlags(argv, name, env);
+  return { ...settleVault(own, {}), problems };
 }
 
 const DEFAULTS = {
@@ -30,11 +34,23 @@ describe('the flags of rescue and watch alone', () => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });
   });
 
+  test('override their variables, and these override the configuration', () => {
+    const env = { RALPH_INTERVAL: '7s', RALPH_CONCURRENCY: '2' };
+    expect(settled(['--interval', '5s'], 'watch', env)).toMatchObject({
+      intervalMs: 5_000,
+      concurrency: 2,
+    });
+    const { own } = readVaultFlags([], 'watch', env);
+    const source = { kind: 'config' as const, where: 'ralph.config.yaml:1' };
+    const config = { interval: { value: '1m', source }, stuckAfter: { value: '1m', source } };
+    expect(settleVault(own, config)).toMatchObject({ intervalMs: 7_000, stuckAfterMs: 60_000 });
+  });
+
   test('all problems are reported at once', () => {
-    const own = ['--stuck-after', 'late', '--interval', 'soon', '--concurrency', '0'];
-    expect(settled([...own, '--task-id', 'x', '--interval']).problems).toEqual([
+    const argv = ['--interval', 'soon', '--concurrency', '0', '--task-id', 'x', '--interval'];
+    expect(settled(argv, 'watch', { RALPH_STUCK_AFTER: 'late' }).problems).toEqual([
       '--interval needs a value, but none was given.',
-      expect.stringMatching(/^--stuck-after expects a duration .*'late'/),
+      expect.stringMatching(/^RALPH_STUCK_AFTER expects a duration .*'late'/),
       expect.stringMatching(/^--interval expects a duration .*'soon'/),
       expect.stringMatching(/^--concurrency expects a whole number/),
       expect.stringMatching(/^ralph watch takes no --task-id/),
@@ -49,11 +65,13 @@ describe('the flags of rescue and watch alone', () => {
   });
 
   test('the flags of the runs are passed on to the runs', () => {
-    const { flags } = readVaultFlags(
+    const { flags, env } = readVaultFlags(
       ['--model', 'opus', '--start-new', '--', '--add-dir', 'x'],
       'watch',
+      { RALPH_START_NEW: '0', HOME: '/h' },
     );
     expect(flags.layer.model?.value).toEqual(['opus']);
     expect(flags.passthrough).toEqual(['--add-dir', 'x']);
+    expect(env).toEqual({ HOME: '/h' });
   });
 });

@@ -348,7 +348,7 @@ describe('YAML', () => {
   test('an alias without an anchor is a problem, reported with its line', () => {
     const { layer, problems } = read('retries: 1\ndelay: *pause\n');
     expect(problems).toEqual([expect.stringMatching(/^ralph\.config\.yaml:2 delay: .*pause\.$/)]);
-    expect(valuesOf({ layer, problems, taskTypes: {} })).toEqual({
+    expect(valuesOf({ layer, problems, taskTypes: {}, vault: {} })).toEqual({
       retries: 1,
     });
   });

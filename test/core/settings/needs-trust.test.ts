@@ -64,7 +64,7 @@ test.for([
 describe('the settings of a configuration that need trust', () => {
   test('have the keys of the file and the order of the help', () => {
     const config = layer('config', { onEnd: 'b', retries: 3, verify: 'a', keepBackground: false });
-    expect(settingsNeedingTrust(config)).toEqual([
+    expect(settingsNeedingTrust(config, {})).toEqual([
       { name: 'verify', key: 'verify', value: 'a' },
       { name: 'keepBackground', key: 'keep_background', value: false },
       { name: 'onEnd', key: 'on_end', value: 'b' },
@@ -74,7 +74,7 @@ describe('the settings of a configuration that need trust', () => {
   test('include walls of the sandbox that are lifted, not those that stand by default', () => {
     const lifted = { allowWrite: '/cache', allowUnixSockets: true, sandboxChecks: 'no' };
     const keys = (values: Partial<Record<SettingName, unknown>>) =>
-      settingsNeedingTrust(layer('config', values)).map(({ key }) => key);
+      settingsNeedingTrust(layer('config', values), {}).map(({ key }) => key);
     expect(keys(lifted)).toEqual(['allow_write', 'allow_unix_sockets', 'sandbox_checks']);
     expect(keys({ sandboxChecks: 'perhaps', allowNet: [3] })).toEqual([
       'allow_net',
@@ -86,10 +86,18 @@ describe('the settings of a configuration that need trust', () => {
     expect(keys({ ...standing, sandbox: true, denyRead: '~' })).toEqual([]);
   });
 
+  test('include those of ralph watch', () => {
+    const source = { kind: 'config' as const, where: 'c' };
+    const vault = { startNew: { value: true, source }, interval: { value: '1s', source } };
+    const power = { name: 'startNew' as const, key: 'start_new', value: true };
+    expect(settingsNeedingTrust({}, vault)).toEqual([power]);
+    expect(trustedSettingsInForce([power], resolveSettings([]).sources)).toEqual([]);
+  });
+
   test('are none if it sets only harmless settings', () => {
     const others = settingNames().filter((name) => !settingNamesNeedingTrust().includes(name));
     const values = Object.fromEntries(others.map((name) => [name, 'x']));
-    expect(settingsNeedingTrust(layer('config', values))).toEqual([]);
+    expect(settingsNeedingTrust(layer('config', values), {})).toEqual([]);
   });
 
   test('are in force unless a flag overrides them or their group', () => {
@@ -97,7 +105,7 @@ describe('the settings of a configuration that need trust', () => {
     const flags = layer('flag', { verify: 'mine', agent: 'claude', prompt: 'Do it' });
     const { sources } = resolveSettings([flags, config]);
     expect(
-      trustedSettingsInForce(settingsNeedingTrust(config), sources).map(({ key }) => key),
+      trustedSettingsInForce(settingsNeedingTrust(config, {}), sources).map(({ key }) => key),
     ).toEqual(['after']);
   });
 });

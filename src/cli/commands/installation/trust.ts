@@ -67,8 +67,8 @@ function namedBy(name: string): ConfigText {
 
 /** Throws a `UsageError` for an invalid file: to correct it would end the trust. */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
-  const { layer, problems } = readConfig(config);
+  const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
   if (all.length > 0) throw new UsageError(all);
-  return settingsNeedingTrust(layer);
+  return settingsNeedingTrust(layer, vault);
 }

@@ -149,6 +149,9 @@ interface OfFleet {
     | { readonly not: string };
 }
 
+/** A row of the settings that only a pass over the vault has. */
+export type VaultRow = OwnRow & { readonly trust: boolean };
+
 /** A row for `ralph submit`: a setting of its own, or a setting of a run, which keeps its group. */
 export interface SubmitRow extends OwnRow {
   readonly group?: string;
