@@ -1,13 +1,10 @@
 import path from 'node:path';
-import { isEnded } from '../../core/task/endings.ts';
-import { newTaskState } from '../../core/task/new-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import {
-  type ErrorRecord,
   type IterationRecord,
   laterBy,
+  NO_METRICS,
   NOT_RUN_HERE,
-  type Progress,
   type Status,
   type TaskState,
 } from '../../core/task/task-state.ts';
@@ -17,11 +14,11 @@ import {
   amountAt,
   type JsonObject,
   numberAt,
-  objectAt,
   objectsAt,
   stringAt,
   stringsAt,
 } from '../files/json-fields.ts';
+import { parseState } from './state-schema.ts';
 
 /*
  * State files of other loop tools, in the three formats their documents show. They have no schema
@@ -30,6 +27,8 @@ import {
  *   loop_id, prompt, iterations[{number, timestamp, …}]   read by a stop hook
  *   task_id, task_file, iteration, iterations_history[]   kept by a service
  *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
+ *
+ * Their fields are given ralph's names, and then read like a state of ralph.
  */
 
 /** The names of other tools for statuses that ralph names differently. */
@@ -46,199 +45,104 @@ const PROMPT_MAX_BYTES = MB;
 const DEFAULT_MAX_ITERATIONS = 10;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** The fields that have different names in the three formats. */
-interface Foreign {
-  readonly taskId: string;
-  /** The whole prompt, since there is no copy of it beside the state. */
-  readonly prompt: string;
-  readonly taskFile: string | null;
-  readonly iteration: number;
-  /** Number of finished iterations. */
-  readonly counted: number;
-  readonly updatedAt: string | null;
-  readonly iterations: readonly IterationRecord[];
-}
-
 /**
  * Reads a parsed state file of another tool as a task; returns null if it is not one. The task id is the file's name,
  * even if the content names another id, because the task is looked up by the file's name.
  */
 export function readForeignState(value: JsonObject, file: string): TaskState | null {
-  if (numberAt(value, 'schema_version') !== null) return null;
-  const startedAt = instantAt(value, 'started_at');
-  const status = statusOf(value);
-  const foreign = startedAt === null ? null : readShape(value, startedAt);
-  if (foreign === null || startedAt === null || status === null) return null;
-  const taskId = idHere(foreign.taskId, file);
-  if (taskId === null) return null;
-  const timeoutAt = instantAt(value, 'timeout_at') ?? laterBy(startedAt, DEFAULT_TIMEOUT_MS);
-  const updatedAt = foreign.updatedAt ?? foreign.iterations.at(-1)?.started_at ?? startedAt;
-  const fresh = newTaskState(
-    {
-      task_id: taskId,
-      task_prompt: foreign.prompt,
-      prompt_sha256: '',
-      task_type: stringAt(value, 'task_type') ?? 'default',
-      completion_promise: stringAt(value, 'completion_promise'),
-      // These tools look for a text anywhere in the output; ralph requires a statement.
-      match: 'statement',
-      watch_glob: globsOf(value),
-      watch_file: stringAt(value, 'watch_file') ?? foreign.taskFile,
-      done_folder: stringAt(value, 'done_folder') ?? '',
-      max_iterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
-    },
-    startedAt,
-    0,
-  );
-  return {
-    ...fresh,
-    task_file: foreign.taskFile,
-    current_iteration: foreign.iteration,
-    attempt: foreign.iteration > 0 ? 1 : 0,
-    status,
-    updated_at: updatedAt,
-    finished_at: instantAt(value, 'completed_at'),
-    timeout_at: timeoutAt,
-    exit_reason: stringAt(value, 'exit_reason'),
-    iterations: foreign.iterations,
-    errors: errorsOf(value, updatedAt, foreign.iteration),
-    progress: progressOf(value),
-    metrics: { ...fresh.metrics, iterations: foreign.counted },
-    paused_for_approval: status === 'paused_awaiting_approval',
-  };
-}
+  const task_id = idHere(stringAt(value, 'loop_id') ?? stringAt(value, 'task_id'), file);
+  const started_at = instantAt(value, 'started_at');
+  // A service counts the iteration in progress; the others count the finished ones.
+  const inProgress = countAt(value, 'iteration');
+  const isKnown = 'loop_id' in value || inProgress !== null || Array.isArray(value.outputs);
+  if (numberAt(value, 'schema_version') !== null || !isKnown) return null;
+  if (task_id === null || started_at === null) return null;
 
-function readShape(value: JsonObject, startedAt: string): Foreign | null {
-  if (stringAt(value, 'loop_id') !== null) return readHookState(value, startedAt);
-  if (stringAt(value, 'task_id') === null) return null;
-  if (countAt(value, 'iteration') !== null) return readServiceState(value, startedAt);
-  return Array.isArray(value.outputs) ? readLoopState(value, startedAt) : null;
-}
-
-/** Reads the state of a stop hook; its `current_iteration` counts finished iterations. */
-function readHookState(value: JsonObject, startedAt: string): Foreign {
-  const iteration = countAt(value, 'current_iteration') ?? 0;
-  return {
-    taskId: stringAt(value, 'loop_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? '',
-    taskFile: null,
-    iteration,
-    counted: iteration,
-    updatedAt: instantAt(value, 'updated_at'),
-    iterations: objectsAt(value, 'iterations').map((each, index) =>
-      iterationRecord(stringAt(each, 'output_preview'), {
-        number: countAt(each, 'number') ?? index + 1,
-        started_at: instantAt(each, 'timestamp') ?? startedAt,
-        completed: each.completed === true,
-      }),
-    ),
-  };
-}
-
-/** Reads the state of a service; its `iteration` is the one in progress. */
-function readServiceState(value: JsonObject, startedAt: string): Foreign {
-  const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
-    iterationRecord(stringAt(each, 'action'), {
-      number: countAt(each, 'iteration') ?? index + 1,
-      started_at: instantAt(each, 'timestamp') ?? startedAt,
-      outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
-      duration_ms: Math.round(amountAt(each, 'duration_seconds') * 1_000),
-    }),
-  );
-  const iteration = countAt(value, 'iteration') ?? 0;
-  const taskFile = stringAt(value, 'task_file');
-  // The text of the task file is the only prompt of such a task.
-  const fileText = taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES);
-  return {
-    taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? fileText ?? '',
-    taskFile,
-    iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
-    counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
-    updatedAt: instantAt(value, 'last_updated'),
-    iterations,
-  };
-}
-
-/** Reads the state of a headless loop; each output is one finished iteration. */
-function readLoopState(value: JsonObject, startedAt: string): Foreign {
+  const task_file = stringAt(value, 'task_file');
+  // The text of the task file is the only prompt of a task that a service keeps.
+  const fileText = task_file === null ? null : tryReadText(task_file, PROMPT_MAX_BYTES);
   const outputs = stringsAt(value, 'outputs');
-  const counted = Math.max(countAt(value, 'current_iteration') ?? 0, outputs.length);
-  const first = counted - outputs.length + 1;
-  return {
-    taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'task_prompt') ?? '',
-    taskFile: null,
-    iteration: counted,
-    counted,
-    updatedAt: instantAt(value, 'updated_at'),
-    iterations: outputs.map((output, index) =>
-      iterationRecord(output, { number: first + index, started_at: startedAt }),
-    ),
-  };
+  const finished = countAt(value, 'current_iteration') ?? Math.max(0, (inProgress ?? 0) - 1);
+  const firstOutput = Math.max(finished - outputs.length, 0) + 1;
+  const iterations = [
+    ...objectsAt(value, 'iterations'),
+    ...objectsAt(value, 'iterations_history'),
+    ...outputs.map((action, index) => ({ action, number: firstOutput + index })),
+  ].map((each, index) => iterationRecord(each, index + 1, started_at));
+  const counted = Math.max(finished, iterations.at(-1)?.number ?? 0);
+  const current_iteration = Math.max(inProgress ?? 0, counted);
+  const updated_at =
+    instantAt(value, 'updated_at') ??
+    instantAt(value, 'last_updated') ??
+    iterations.at(-1)?.started_at ??
+    started_at;
+  const { watch_glob } = value;
+  return parseState({
+    task_id,
+    task_prompt: stringAt(value, 'prompt') ?? stringAt(value, 'task_prompt') ?? fileText ?? '',
+    task_type: value.task_type,
+    task_file,
+    completion_promise: value.completion_promise,
+    watch_glob: typeof watch_glob === 'string' && watch_glob !== '' ? [watch_glob] : watch_glob,
+    watch_file: stringAt(value, 'watch_file') ?? task_file,
+    done_folder: value.done_folder,
+    max_iterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
+    current_iteration,
+    attempt: current_iteration > 0 ? 1 : 0,
+    ...statusOf(value),
+    started_at,
+    updated_at,
+    finished_at: instantAt(value, 'completed_at'),
+    timeout_at: instantAt(value, 'timeout_at') ?? laterBy(started_at, DEFAULT_TIMEOUT_MS),
+    exit_reason: value.exit_reason,
+    iterations,
+    errors: errorsOf(value).map((each) => ({
+      at: instantAt(each, 'timestamp') ?? instantAt(each, 'at') ?? updated_at,
+      iteration: current_iteration,
+      attempt: 1,
+      kind: 'reported',
+      message: oneLine(stringAt(each, 'message') ?? stringAt(each, 'error') ?? '', 500),
+    })),
+    progress: value.progress,
+    metrics: { ...NO_METRICS, iterations: counted },
+  });
 }
 
-function iterationRecord(
-  preview: string | null,
-  known: Pick<IterationRecord, 'number' | 'started_at'> & Partial<IterationRecord>,
-): IterationRecord {
+function iterationRecord(each: JsonObject, number: number, startedAt: string): IterationRecord {
+  const result = stringAt(each, 'result') ?? 'success';
+  const preview = stringAt(each, 'output_preview') ?? stringAt(each, 'action') ?? '';
   return {
-    duration_ms: 0,
-    outcome: 'answered',
     ...NOT_RUN_HERE,
-    output_preview: oneLine(preview ?? '', 200),
-    ...known,
+    number: countAt(each, 'number') ?? countAt(each, 'iteration') ?? number,
+    started_at: instantAt(each, 'timestamp') ?? startedAt,
+    duration_ms: Math.round(amountAt(each, 'duration_seconds') * 1_000),
+    outcome: result === 'success' ? 'answered' : 'errored',
+    completed: each.completed === true,
+    output_preview: oneLine(preview, 200),
   };
 }
 
-function errorsOf(value: JsonObject, at: string, iteration: number): readonly ErrorRecord[] {
-  const texts = stringsAt(value, 'errors').map((message) => ({ at, message }));
-  const objects = objectsAt(value, 'errors').map((each) => ({
-    at: instantAt(each, 'timestamp') ?? instantAt(each, 'at') ?? at,
-    message: stringAt(each, 'message') ?? stringAt(each, 'error') ?? '',
-  }));
-  return [...texts, ...objects].map((error) => ({
-    at: error.at,
-    iteration,
-    attempt: 1,
-    kind: 'reported',
-    message: oneLine(error.message, 500),
-  }));
+/** Returns the errors, which are texts or objects. */
+function errorsOf(value: JsonObject): readonly JsonObject[] {
+  const texts = stringsAt(value, 'errors').map((message) => ({ message }));
+  return [...texts, ...objectsAt(value, 'errors')];
 }
 
-function progressOf(value: JsonObject): Progress | null {
-  const progress = objectAt(value, 'progress');
-  const total = progress === null ? null : countAt(progress, 'steps_total');
-  if (progress === null || total === null) return null;
-  const done = countAt(progress, 'steps_completed') ?? 0;
-  return {
-    steps_total: total,
-    steps_completed: done,
-    current_step: stringAt(progress, 'current_step') ?? '',
-    percentage: numberAt(progress, 'percentage') ?? (total === 0 ? 0 : (100 * done) / total),
-  };
-}
-
-function statusOf(value: JsonObject): Status | null {
-  const word = stringAt(value, 'status') ?? '';
-  const status = FOREIGN_STATUSES[word] ?? (isOwnStatus(word) ? word : null);
-  const mayWait = status === 'running' || status === 'paused';
-  return mayWait && value.paused_for_approval === true ? 'paused_awaiting_approval' : status;
-}
-
-function isOwnStatus(word: string): word is Status {
-  return word === 'pending' || word === 'running' || isEnded(word);
-}
-
-function globsOf(value: JsonObject): readonly string[] {
-  const glob = stringAt(value, 'watch_glob');
-  return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
+/** Returns the status under ralph's name, which may be unknown, and whether the task waits for a person. */
+function statusOf(value: JsonObject) {
+  const theirs = stringAt(value, 'status') ?? '';
+  const status: string = FOREIGN_STATUSES[theirs] ?? theirs;
+  const isPaused = value.paused_for_approval === true && ['running', 'paused'].includes(status);
+  return isPaused || status === 'paused_awaiting_approval'
+    ? { status: 'paused_awaiting_approval', paused_for_approval: true }
+    : { status };
 }
 
 /** Returns a file's task id; null if it is invalid. In the history, a time may follow the id in the file's name. */
-function idHere(taskId: string, file: string): string | null {
+function idHere(theirs: string | null, file: string): string | null {
   const stem = path.basename(file, '.json');
-  if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;
+  if (theirs === null) return null;
+  if (isTaskId(theirs) && (stem === theirs || stem.startsWith(`${theirs}.`))) return theirs;
   return isTaskId(stem) ? stem : null;
 }
 
