@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { ifPossible } from './if-possible.ts';
 
 /** Returns the names in a folder, unsorted; empty if it cannot be read. Never throws. */
@@ -13,16 +13,4 @@ export function fileNamesIn(folder: string): readonly string[] {
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
     .sort();
-}
-
-/**
- * Calls `onEvent` when something changes in a folder. Returns null if the folder is missing or cannot be watched, such
- * as one on a network, so the caller has to poll as well. Does not keep the process alive.
- */
-export function watchFolder(
-  folder: string,
-  onEvent: () => void,
-  onError: () => void = () => {},
-): FSWatcher | null {
-  return ifPossible(() => watch(folder, { persistent: false }, onEvent).on('error', onError));
 }

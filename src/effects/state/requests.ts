@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
 import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
@@ -8,7 +7,7 @@ import { CommandError, messageOf } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
 import { MB, readFirstBytes } from '../files/bounded-read.ts';
 import { headWithin } from '../files/bounded-text.ts';
-import { fileNamesIn, watchFolder } from '../files/folder.ts';
+import { fileNamesIn } from '../files/folder.ts';
 import { ifPossible } from '../files/if-possible.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -27,8 +26,8 @@ import type { Seal } from '../trust/seal.ts';
 
 const FOLDER = 'requests';
 
-/** How often to poll: a missing folder, or one on a network, has no file events. */
-const POLL_MS = 1_000;
+/** How often the folder is looked at. */
+const POLL_MS = 250;
 
 /** The most files and characters that one poll reads; the others wait for the next poll. */
 const FILES_AT_ONCE = 1_000;
@@ -63,17 +62,7 @@ export function watchRequests(
   const folder = path.join(taskFolder, FOLDER);
   const stop = new AbortController();
   const pause = new AbortController();
-  let watcher: FSWatcher | null = null;
-
-  const unwatch = (): void => {
-    watcher?.close();
-    watcher = null;
-  };
-  // This is synchronous, so that no two calls overlap.
   const look = (): void => {
-    // The folder may be deleted and created again: the new one must be watched again.
-    if (!existsSync(folder)) unwatch();
-    else watcher ??= watchFolder(folder, look, unwatch);
     if (take(folder, 'stop')) stop.abort();
     if (take(folder, 'pause')) pause.abort();
   };
@@ -84,10 +73,7 @@ export function watchRequests(
     ...keptBox(folder, seal),
     stop: stop.signal,
     pause: pause.signal,
-    close() {
-      clearInterval(timer);
-      unwatch();
-    },
+    close: () => clearInterval(timer),
   };
 }
 

@@ -1,10 +1,10 @@
-import { type FSWatcher, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApprovalAnswer } from '../../core/machine/loop-event.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readFirstBytes, tryReadText } from '../files/bounded-read.ts';
-import { watchFolder } from '../files/folder.ts';
 import { ifPossible } from '../files/if-possible.ts';
 import { isSamePlace, leadsOut } from '../files/real-path.ts';
 import {
@@ -16,8 +16,8 @@ import {
 import { distrustPath } from '../trust/owner.ts';
 import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
-/** Polling interval in ms, for folders without file events, such as network folders. */
-const POLL_MS = 1_000;
+/** How often the folders are looked at for an answer. */
+const POLL_MS = 250;
 
 /**
  * Writes a request into `Pending_Approval`. Resolves to a record of files that already have the name of an answer and
@@ -73,36 +73,21 @@ function isFree(file: string): boolean {
 
 /**
  * Waits until the request is answered or expires, or the signal aborts. Without `patiently`, checks only once for an
- * answer. Uses file events, and polls as a fallback.
+ * answer.
  */
-export function awaitAnswer(
+export async function awaitAnswer(
   vault: string,
   approval: Approval,
   { patiently, signal }: { readonly patiently: boolean; readonly signal: AbortSignal },
 ): Promise<ApprovalAnswer> {
-  const here = findAnswer(vault, approval);
-  if (here !== null) return Promise.resolve(here);
-  if (!patiently) return Promise.resolve({ kind: 'none', why: 'not-waited' });
-  return new Promise((resolve) => {
-    let watcher: FSWatcher | null = null;
-    const end = (answer: ApprovalAnswer): void => {
-      clearInterval(timer);
-      signal.removeEventListener('abort', interrupt);
-      watcher?.close();
-      resolve(answer);
-    };
-    const interrupt = (): void => end({ kind: 'none', why: 'interrupted' });
-    const look = (): void => {
-      const answer = findAnswer(vault, approval);
-      if (answer !== null) end(answer);
-      else if (Date.now() >= Date.parse(approval.expires_at)) end({ kind: 'none', why: 'expired' });
-    };
-    // A person answers by moving the request, which is an event in this folder.
-    watcher = watchFolder(path.join(vault, PENDING), look);
-    const timer = setInterval(look, POLL_MS);
-    signal.addEventListener('abort', interrupt);
-    if (signal.aborted) interrupt();
-  });
+  for (;;) {
+    const answer = findAnswer(vault, approval);
+    if (answer !== null) return answer;
+    if (!patiently) return { kind: 'none', why: 'not-waited' };
+    if (signal.aborted) return { kind: 'none', why: 'interrupted' };
+    if (Date.now() >= Date.parse(approval.expires_at)) return { kind: 'none', why: 'expired' };
+    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Returns the answer; null if there is none yet. If there are both answers, the rejection counts. */

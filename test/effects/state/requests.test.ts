@@ -14,7 +14,7 @@ import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { testSeal } from '../../helpers/test-seal.ts';
 
-/** So rarely that only file events can tell within a test. */
+/** So rarely that it does not happen within a test. */
 const HARDLY_EVER_MS = 600_000;
 const UUID = '5d2f7c1e-0b1a-4c1d-9e1f-1234567890ab';
 const STAMP = '20260102000000000';
@@ -65,14 +65,6 @@ describe('stop and pause', () => {
       expect(names()).toEqual([]);
     },
   );
-
-  test('are noticed by file events, where there is a folder', async () => {
-    const { folder, open, leave } = await stage();
-    await mkdir(folder, { recursive: true });
-    const box = open(HARDLY_EVER_MS);
-    await leave('stop');
-    await aborted(box.stop);
-  });
 
   test('count at once where they lie there already', async () => {
     const { open, leave } = await stage();

@@ -304,7 +304,7 @@ describe('waiting', () => {
     expect(await patiently(vault, asked)).toMatchObject({ kind: 'rejected' });
   });
 
-  test('waiting ends even without a file event, when the folder of requests is gone', async () => {
+  test('waiting ends even when the folder of requests is gone', async () => {
     const { ask, at, move, vault } = await stage();
     const asked = await ask();
     await rename(at('Pending_Approval', ''), join(vault, 'elsewhere'));
