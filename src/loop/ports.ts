@@ -42,7 +42,6 @@ export interface Ports {
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
   readonly keepProof: (state: LoopState) => Promise<void>;
-  /** Moves the file of a completed task to `Done`. */
   readonly moveToDone: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
@@ -140,7 +139,6 @@ export interface Examiner {
 /** Commits or undoes the changes of an iteration. Never rejects. */
 export interface WorkTreeSettler {
   commit(tree: TreeToSettle): Promise<Settlement>;
-  /** Undoes the changes. */
   revert(tree: TreeToSettle): Promise<Settlement>;
   /**
    * Called when the task ends: tries again to commit what could not be committed, and brings the user's git index up to

@@ -15,7 +15,6 @@ export interface PassOptions {
   readonly stuckAfterMs: number;
   /** Whether to start files from `Needs_Action`, too. */
   readonly startNew: boolean;
-  /** How many tasks run at the same time. */
   readonly concurrency: number;
   /** How often to look for newly due files while tasks run and a place is free; absent: never. */
   readonly lookAgainMs?: number;

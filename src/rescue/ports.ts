@@ -19,7 +19,6 @@ export interface VaultPorts {
    * `NoRoom` if the daily budget is spent; rejects if it cannot start for another reason.
    */
   readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave | NoRoom>;
-  /** Reports what happened to a file. */
   readonly report: (file: VaultFile, outcome: FileOutcome) => void;
   readonly clock: Clock;
   readonly stops: StopRequests;

@@ -1,4 +1,3 @@
-/** A piece of work, ready to begin. */
 type Work = () => Promise<void>;
 
 /**

@@ -50,7 +50,6 @@ export interface ResumeRequest {
   readonly collect: (inState: Layer) => Promise<Collected>;
 }
 
-/** The settings that apply to another program's task. */
 interface Collected extends Pick<StoredRun, 'settings' | 'sources'> {
   readonly powers: readonly string[];
   readonly problems: readonly string[];

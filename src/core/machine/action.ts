@@ -54,7 +54,6 @@ export type AgentPrompt =
 /** An action that has no answer. */
 export type Announcement =
   | { readonly kind: 'publish'; readonly body: EventBody }
-  /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Notice }
   | ({ readonly kind: 'keep-tree' } & TreeToKeep)
   /** Ends the loop. `left`: the work that could not be committed; null if there is none. */

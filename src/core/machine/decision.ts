@@ -43,9 +43,7 @@ export type Decision =
           | 'following';
       }
     >
-  /** Writes a request for a person. */
   | { readonly kind: 'request-approval'; readonly approval: Approval }
-  /** Waits for the person's answer. */
   | { readonly kind: 'await-approval'; readonly approval: Approval };
 
 /** Ends the loop. */

@@ -61,7 +61,6 @@ function endingOfTask(task: TaskState): Ending | null {
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error, accepting }, task);
 }
 
-/** An ended task, and its ending. */
 interface EndedTask {
   readonly task: TaskState;
   readonly ending: Ending;

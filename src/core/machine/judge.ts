@@ -151,7 +151,6 @@ function readApproval(
   return message === null ? null : readApprovalRequest(message, own);
 }
 
-/** Turns the name of the agent's request file into a valid id. */
 function idFromName(name: string): string {
   const id = name
     .replace(/\.[^.]*$/, '')

@@ -47,7 +47,6 @@ export interface FileTask {
   readonly isKeptByProgram: boolean;
   /** Whether a person rejected the task's last request for approval. */
   readonly isRejected: boolean;
-  /** The approval that the task waits for; null if it does not wait for one. */
   readonly approval: {
     /** The request's name in `Pending_Approval`. */
     readonly file: string;
@@ -97,7 +96,6 @@ export type LeaveReason =
   | 'empty'
   | 'gone';
 
-/** Why a person has to handle a file. */
 type HumanReason = 'payment' | 'too-large' | 'front-matter';
 
 /** What a pass over the vault does with a file. */

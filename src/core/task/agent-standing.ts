@@ -32,7 +32,6 @@ export interface JudgeStanding {
   readonly agent: string;
   /** Null for the agent's own default. */
   readonly model: string | null;
-  /** How often the judge was asked. */
   readonly calls: number;
   /** How many claims the judge has rejected. */
   readonly held: number;

@@ -9,7 +9,6 @@ import { type BreakerState, NO_BREAKER } from './task-state.ts';
  *      └── an iteration with progress sets both counts to 0
  */
 
-/** What the breaker needs to know about an iteration. */
 interface BreakerNews {
   /** Whether there was progress; null if nothing could measure it. */
   readonly progress: boolean | null;

@@ -5,7 +5,6 @@ export interface Here {
   readonly host: string;
   readonly bootId: string;
   readonly pidNamespace: string;
-  /** The current instant. */
   readonly at: string;
   /** Whether the process with this pid and start time is alive. */
   readonly isAlive: (process: { readonly pid: number; readonly startedAt: string }) => boolean;

@@ -1,6 +1,5 @@
 /** The exit code, wording and consequences of one way in which a task can end. */
 export interface EndingRowOf<Event extends string = string, Word extends string = string> {
-  /** The event that announces this ending. */
   readonly event: Event;
   readonly exitCode: number;
   /** The note that the ending leaves: its name is `RALPH_<word>_<task_id>_<timestamp>.md`, the title its heading. */

@@ -19,7 +19,6 @@ export interface TaskSandbox {
   readonly rules: OwnRules;
   /** What resumes have changed about the sandbox. */
   readonly changes: readonly SandboxChange[];
-  /** The hosts that the sandbox has refused so far, and how often. */
   readonly refused: readonly RefusedHost[];
   /** New files that other programs may run or read as their configuration, some with a remark in parentheses. */
   readonly planted: readonly string[];

@@ -94,7 +94,6 @@ export function liveClaim(stateDir: string, taskId: string, here: Here): ClaimDr
   }
 }
 
-/** This process's claim, in any phase. */
 interface OwnClaim {
   readonly folder: string;
   readonly file: string;

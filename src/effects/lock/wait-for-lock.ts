@@ -6,7 +6,6 @@ import { systemClock } from '../time/clock.ts';
 import { thisDriver, thisPlace } from './driver-identity.ts';
 import { claimTask } from './task-lock.ts';
 
-/** How often a lock that another process holds is checked. */
 const POLL_MS = 200;
 
 /** Whether this process has got a lock; `by` is the process that has it instead, null if that is unknown. */

@@ -15,7 +15,6 @@ import type { PinnedFolder } from '../trust/pinned-folder.ts';
  * happens, and a process that is killed leaves nothing half done.
  */
 
-/** A file of a log. */
 interface LogFile {
   readonly file: string;
   /** The position in the log at which the file begins, in bytes. */

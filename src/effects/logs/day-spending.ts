@@ -47,7 +47,6 @@ export function createDayCounter(journal: string, warn: (sentence: string) => vo
   };
 }
 
-/** Returns what the tasks of a journal have spent on a day, in US dollars. */
 function spentOn(day: LocalDay, descriptor: number, size: number): number {
   const tasks = new Map<string, TaskSpending>();
   // An incomplete last line is left to the next call.

@@ -19,7 +19,6 @@ export type LogPiece =
   | { readonly kind: 'stderr-end' };
 
 export interface TaskLogs {
-  /** The numbers of the iterations that have a log so far, in order. */
   iterations(): readonly number[];
   /** Yields all iterations, or one if `iteration` is not null; `follow` waits for the loop's end. */
   read(options: {
@@ -28,7 +27,6 @@ export interface TaskLogs {
   }): AsyncGenerator<LogPiece>;
 }
 
-/** How often a growing log is polled. */
 const LOOK_MS = 250;
 
 /** Finds the logs of a task, running or in the history; returns null if there is no such task. */

@@ -49,9 +49,7 @@ export function readTaskText(name: string, vault: string, cwd: string): string |
   return textIn(vault) ?? textIn(cwd);
 }
 
-/** A task file of the vault. */
 interface TaskFile {
-  /** The absolute path of the file. */
   readonly file: string;
   /** The text without its front matter. */
   readonly body: string;

@@ -26,7 +26,6 @@ export function tasksAbove(vault: string): string | null {
   return above(vault).find(hasTasks) ?? null;
 }
 
-/** Lists the folders above a folder, the nearest first. */
 function above(folder: string): readonly string[] {
   return upward(realPath(folder)).slice(1);
 }

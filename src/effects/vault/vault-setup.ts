@@ -39,7 +39,6 @@ function checkExisting(folder: string, vault: string): SetUp {
   return { kind: 'was-there', path: folder };
 }
 
-/** The names that a configuration file can have. */
 const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
 /** Writes the configuration file, unless one exists under any of its names. Never throws. */
