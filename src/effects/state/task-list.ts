@@ -80,16 +80,14 @@ export function findTaskEntry(
   taskId: string,
   seal: Seal | null = null,
 ): TaskEntry | null {
-  const [newest = null] = isTaskId(taskId) ? runsOf(stateDir, taskId, seal) : [];
-  return newest;
-}
-
-/** Returns the run of a task with this start time, open or in the history; null if it is gone. */
-export function findRun(stateDir: string, taskId: string, startedAt: string): TaskEntry | null {
-  for (const entry of runsOf(stateDir, taskId, null)) {
-    if (entry.found.kind === 'task' && entry.found.state.started_at === startedAt) return entry;
-  }
-  return null;
+  if (!isTaskId(taskId)) return null;
+  const history = historyOf(stateDir);
+  return (
+    entryOf(stateDir, taskId, seal, false) ??
+    (isRealFolder(history) ? entryOf(history, taskId, seal, true) : null) ??
+    olderRuns(history, taskId, seal)[0] ??
+    null
+  );
 }
 
 /** Returns the log folder of a task that may have no state (full disk); null if there is none. */
@@ -102,16 +100,6 @@ export function findTaskFolder(stateDir: string, taskId: string): string | null 
 /** Whether this is a folder, not a link to one. */
 export function isRealFolder(folder: string): boolean {
   return lstatSync(folder, QUIETLY)?.isDirectory() ?? false;
-}
-
-/** Yields the open run of a task, then those in the history whose name is the id, or the id and a time. */
-function* runsOf(stateDir: string, taskId: string, seal: Seal | null): Generator<TaskEntry> {
-  const open = entryOf(stateDir, taskId, seal, false);
-  if (open !== null) yield open;
-  const history = historyOf(stateDir);
-  const archived = isRealFolder(history) ? entryOf(history, taskId, seal, true) : null;
-  if (archived !== null) yield archived;
-  yield* olderRuns(history, taskId, seal);
 }
 
 /** Returns the runs in the history whose name is the id and a time, newest first. */

@@ -1,13 +1,11 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDriverAlive } from '../../core/task/driver.ts';
-import { hasLiveDriver } from '../../core/task/shown-task.ts';
-import type { Driver } from '../../core/task/task-state.ts';
 import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
+import { liveClaim } from '../lock/task-lock.ts';
 import { type LogChunk, logReader } from '../logs/bounded-log.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
-import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
+import { findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
 
 /** One piece of a task's logs, in order. */
 export type LogPiece =
@@ -44,40 +42,20 @@ const isOver = (): boolean => true;
 /** A loop whose logs are being read: it may end at any time, and then its folder moves to the history. */
 interface Loop {
   readonly folder: () => string;
-  /** Whether the logs are complete. */
+  /** Whether no process runs the task, so that its logs are complete. */
   readonly isOver: () => boolean;
 }
 
 function findLoop(stateDir: string, taskId: string): Loop | null {
-  const entry = findTaskEntry(stateDir, taskId);
-  const first = entry?.folder ?? findTaskFolder(stateDir, taskId);
+  const first = findTaskEntry(stateDir, taskId)?.folder ?? findTaskFolder(stateDir, taskId);
   if (first === null) return null;
-  if (entry?.found.kind !== 'task') return { folder: () => first, isOver };
-
-  const { task_id, started_at } = entry.found.state;
   let folder = first;
-  let driver: Driver | null = entry.found.state.driver;
-  const find = () => {
-    const run = findRun(stateDir, task_id, started_at);
-    if (run?.found.kind !== 'task') return null;
-    // The folder moves a moment before the state file does.
-    if (isRealFolder(run.folder)) folder = run.folder;
-    else if (!run.archived) folder = path.join(stateDir, 'history', run.name);
-    return run.found.state;
-  };
   return {
-    folder: () => {
-      if (!isRealFolder(folder)) find();
+    folder() {
+      if (!isRealFolder(folder)) folder = findTaskFolder(stateDir, taskId) ?? folder;
       return folder;
     },
-    isOver: () => {
-      const here = thisPlace(new Date().toISOString());
-      const state = find();
-      // The state file was deleted; a living driver will write it again.
-      if (state === null) return driver === null || !isDriverAlive(driver, here);
-      driver = state.driver;
-      return !hasLiveDriver(state, here);
-    },
+    isOver: () => liveClaim(stateDir, taskId, thisPlace(new Date().toISOString())) === null,
   };
 }
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findRun, findTaskEntry, listTasks } from '../../../src/effects/state/task-list.ts';
-import { newTask, START } from '../../helpers/new-task.ts';
+import { findTaskEntry, listTasks } from '../../../src/effects/state/task-list.ts';
+import { newTask } from '../../helpers/new-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A state folder with files of these contents; objects are states with those fields. */
@@ -95,9 +95,6 @@ describe('a task by its id', () => {
     const open = await stateFolder({ ...files, 'history/a.json': {}, 'a.json': {} });
     expect(findTaskEntry(open, 'a')).toMatchObject({ name: 'a', archived: false });
     expect(findTaskEntry(open, 'a.b')?.name).toBe('a.b');
-    expect(findRun(open, 'a', first.started_at)?.name).toBe('a.2026-01-01T000000.000Z');
-    expect(findRun(open, 'a', START)?.archived).toBe(false);
-    expect(findRun(open, 'a', '2020-01-01T00:00:00.000Z')).toBeNull();
   });
 
   test('is not what happens to begin like it', async () => {
