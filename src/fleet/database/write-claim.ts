@@ -22,7 +22,7 @@ interface Held {
   readonly task: QueuedTask & Pick<TaskRow, 'worker' | 'host' | 'fence'>;
 }
 
-/** What a worker writes for its claim: nothing, and the answer is false, if the claim is lost. */
+/** The methods for the worker of a claim. If the claim is lost, they write nothing and resolve to false. */
 type ClaimWrites = Pick<
   FleetQueue,
   'save' | 'tell' | 'keepLog' | 'noteBase' | 'askApproval' | 'park' | 'settle'
