@@ -20,7 +20,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Records how a person starts ralph here, for printed commands. The words are found when the first one is printed. */
+/** Records how a person starts ralph here, for commands that ralph prints. Finds the program only once it is needed. */
 function noteStart(): void {
   let folder: string;
   try {

@@ -52,7 +52,7 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
   return KINDS[name]({ ...options, settings: { ...settings, ...permissions, model, agentBin } });
 }
 
-/** Whether an agent's log needs that agent's reader. `claude` writes more than its own shows; a command writes text. */
+/** Whether a log needs its agent's own reader. The general one shows more of `claude`'s log; a command writes text. */
 function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }
@@ -67,7 +67,7 @@ export interface PartedLog extends Pick<ReadableLog, 'end'> {
   push(chunk: Buffer, at: number): readonly LogItem[];
 }
 
-/** Returns the reader for a log of several agents. What stands before the first of `partsOf` is from `first`. */
+/** Returns the reader for a log of several agents. The bytes before the first part are from the agent `first`. */
 export function readableParts(
   partsOf: () => readonly LogPart[],
   first: AgentName,

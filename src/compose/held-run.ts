@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly announcements?: readonly string[];
   /** The notices that this process has already shown, if it runs several tasks. */
   readonly said?: Set<string>;
-  /** Called with the task's end before that counts as announced. So after a crash it is called again. */
+  /** Called with the task's end. Only afterwards the end counts as announced, so a crash may cause another call. */
   readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */
   readonly resume?: Resume;
@@ -51,11 +51,11 @@ export interface FleetLeg {
   readonly approvals: ApprovalDesk;
   /** The folder for notes to a person, instead of the vault's, and the command that resumes the task. */
   readonly notes: { readonly folder: string; readonly again: string };
-  /** Called once, before the loop begins, with the keeper of the task's snapshots. */
+  /** Called once, before the loop begins, with the object that takes the task's snapshots; null if nothing does. */
   opened(keeper: TreeKeeper | null): void;
-  /** Called after each saved step, before its events are published. A `RunDropped` leaves the task as it was saved. */
+  /** Called after each saved step, before its events are published. Rejects if the worker no longer has the task. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
-  /** Aborts, with a `RunDropped` as its reason, when the worker no longer has the task. */
+  /** Aborts, with the error that ends the run as its reason, when the worker no longer has the task. */
   readonly dropped: AbortSignal;
 }
 

@@ -110,7 +110,7 @@ export async function leaveNote(
   return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }
 
-/** Adds the tool servers that did not start to `missing`, unless the last counted iteration names some already. */
+/** Adds the tool servers that did not start to what was missing, unless `missing` names such servers already. */
 function withServers(missing: readonly Missing[], servers: readonly string[]): readonly Missing[] {
   const isNamed = servers.length === 0 || missing.some(({ kind }) => kind === 'lost-servers');
   return isNamed ? missing : [...missing, { kind: 'lost-servers', servers }];

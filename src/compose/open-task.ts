@@ -113,7 +113,7 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/** Makes room for a new task. Rejects with `ApprovalPendingError` if the earlier one waits for a person. */
+/** Makes room for a new task. Rejects with `ApprovalPendingError` if the id's earlier task waits for a person. */
 export async function retireEarlierTask(
   paths: TaskPaths,
   taskId: string,
@@ -141,7 +141,7 @@ export async function retireEarlierTask(
   }
 }
 
-/** Moves a completed task back whose end nobody announced, and removes the claim of a dead process. Never rejects. */
+/** Moves a task whose end nobody announced back out of the history; removes a dead process's claim. Never rejects. */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
   const hold = await holdTask(paths, taskId, driver).catch(() => null);
@@ -158,11 +158,11 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 /** A task that is being resumed. */
 export interface AdoptedTask {
   readonly task: TaskState;
-  /** What the last run stored beside the state, such as the loop's memory; null if that is lost. */
+  /** What the last run stored beside the state, such as what the loop remembers; null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/** Reads the newest step of a task to resume, and ends what its last run left. Takes another's task if `isTrusted`. */
+/** Reads the newest step of a task to resume, and ends what its last run left. `isTrusted`: even another user's. */
 export async function adopt(
   paths: TaskPaths,
   taskId: string,

@@ -129,7 +129,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const inSandbox = plan.settings.sandbox === true;
   const kindOf = (name: AgentName) =>
     agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
-  // The first snapshot is part of the task's time, so the limit is set now; a resumed task's is corrected later.
+  // The first snapshot is part of the task's time, so its limit is set now. For a resumed task, a save corrects it.
   run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs));
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);

@@ -81,7 +81,7 @@ const LIMITS = ['maxIterations', 'iterationTimeout', 'timeout'] as const;
 
 /** The settings that would apply if the task file named no type. */
 interface WithoutType extends ResolvedSettings {
-  /** Whether another source names a type. If not, `task-type` sources are the configuration's defaults. */
+  /** Whether another source names a type. If not, a type's limits are those of the configuration's type `default`. */
   readonly isTyped: boolean;
   /** Whether a flag or variable sets one of `LIMITS`. If so, the file's type may not raise any of them. */
   readonly isBounded: boolean;

@@ -77,7 +77,7 @@ export async function followEarlier({ git }: TreeKeeper): Promise<void> {
 async function followLate(git: PrivateGit): Promise<void> {
   if (!hasLag(git)) return;
   const nothing = { changes: new Map(), committed: new Set<string>() };
-  // A failed commit may have left its files in ralph's own index for commits, whose file times are used now.
+  // `followCommit` uses file times from ralph's own index for commits. A failed commit may have left its files there.
   await stage(git, 'HEAD', []);
   await followCommit(git, nothing, createPatience());
 }

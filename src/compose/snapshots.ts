@@ -16,7 +16,7 @@ import type { ClaimedRun } from './held-run.ts';
 export interface WatchedTree {
   /** Null if nothing needs it: no limit depends on progress, and there are no snapshots. */
   readonly progress: GitProgress | null;
-  /** Null without a repository, and with `--no-snapshots`. */
+  /** The object that takes and reads the snapshots; null without a repository, and with `--no-snapshots`. */
   readonly keeper: TreeKeeper | null;
   readonly snapshots: Snapshots;
 }

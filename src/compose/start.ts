@@ -66,7 +66,7 @@ export interface Start {
   readonly deciders: DecidersAtStart | null;
 }
 
-/** Starts a new task: moves its file to `In_Progress`, records the state of its files and creates its own state. */
+/** Starts a new task: moves its file to `In_Progress`, records how the files are at the start, and makes its state. */
 export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<Start> {
   const { plan, paths, warn, driver, seal } = run;
   await retireEarlierTask(paths, plan.taskId, seal, warn);
@@ -115,9 +115,9 @@ interface TakenUp {
 }
 
 /**
- * Saves the task's first state, makes its own work tree, and moves its file to `In_Progress`, so that a crash in
- * between can be resumed. This comes before the baseline is recorded, so that neither step counts as a change. Does
- * nothing for a task with neither.
+ * Saves the task's first state, so that a resume is possible after a crash; then makes the task's own work tree and
+ * moves the task's file to `In_Progress`. The baseline is recorded later, so that neither step counts as a change.
+ * Does nothing for a task without a file and a work tree of its own.
  */
 async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { plan, paths, warn, driver, seal, clock } = run;
@@ -160,7 +160,7 @@ interface ResumedRun extends ClaimedRun {
   readonly kindOf: (agent: AgentName) => AgentKind;
 }
 
-/** Resumes a task: restores its state, the loop's memory and the time that is left. */
+/** Resumes a task: restores its state, what the loop remembers, and the time that is left. */
 export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
   const isTrusted = resume?.isTrusted === true;

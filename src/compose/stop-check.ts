@@ -130,7 +130,7 @@ async function inScene<Result>(
   }
 }
 
-/** Returns what the next prompt is told of the last iteration, or else how its output begins; null without one. */
+/** Returns what the next prompt will say of the last iteration, or else the start of its output; null without both. */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;

@@ -15,7 +15,7 @@ import { commandFailed } from '../report/notices.ts';
 import { runCheck, runMeasured } from './proof/checks.ts';
 import { confinedTo } from './sandbox/confined-to.ts';
 
-/** Returns what runs the user's commands. If `--after` or `--on-end` fails, that is only told, and decides nothing. */
+/** Returns what runs the user's commands. A failure of `--after` or `--on-end` is only warned of. */
 export function userCommands(
   verify: Commands['verify'],
   run: RunCommand,

@@ -40,7 +40,7 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     case 'check_ended':
       return checkLine(event);
     case 'finding':
-      // A finding is said only once: in the line about the claim that was not accepted, or at the end.
+      // What speaks against a task's proof is said only once: in the line `not accepted: …`, or at the end.
       return null;
     case 'judged':
       return judgedLine(event);

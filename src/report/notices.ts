@@ -6,7 +6,7 @@ import { messageOf } from '../errors.ts';
 import { commandHere } from '../printed-command.ts';
 import { belowSections, formatDuration, plural } from './format.ts';
 
-// The sentences about a run that do not describe an event of its journal: what a person should know before the run
+// The sentences about a run that do not describe one of its events: what a person should know before the run
 // starts, and what ralph notices on the way. They are together so that they sound alike.
 
 export function startLine(taskId: string, policy: StartFacts): string {

@@ -1,9 +1,9 @@
-/** The hidden command by which the scripts ask ralph what fits; it gets the unfinished command line. */
+/** The hidden command by which the scripts below ask ralph how an unfinished command line can go on. */
 export const SUGGEST_COMMAND = '__complete';
 
 /**
  * The scripts with which shells complete command lines of ralph. Each line of ralph's answer is a word, with a tab and
- * a description after it, or says that a path fits: `:files`, `:folders`.
+ * a description after it, or says that any path fits: `:files`, `:folders`.
  */
 const SCRIPTS = {
   // macOS still ships bash 3.2.

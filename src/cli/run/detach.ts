@@ -67,7 +67,7 @@ function logFile(plan: RunPlan): string {
 /** If the agent is missing or not logged in, the task ends within this time after its start (milliseconds). */
 const FAILS_WITHIN_MS = 1_500;
 
-/** Returns a view, which is told what a run does, that tells the parent process once the task has begun. */
+/** Returns the view of a background run. It shows nothing, but tells the parent process that the task has begun. */
 export function detachedView(log: string, folder: string): RunView {
   let timer: NodeJS.Timeout | undefined;
   let isReported = false;

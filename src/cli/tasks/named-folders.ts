@@ -27,7 +27,7 @@ export interface TaskFolders {
   readonly keyFile: string | null;
 }
 
-/** Returns the folders of `foundFolders`, and records that the command uses them. */
+/** Returns the folders that `foundFolders` finds, and records them for the commands that ralph prints. */
 export function foldersOf(
   options: FolderOptions,
   env: NodeJS.ProcessEnv = process.env,

@@ -84,7 +84,7 @@ type TaskAnswer =
   | { readonly kind: 'lets-go'; readonly why: string }
   | { readonly kind: 'holds'; readonly prompt: Uint8Array };
 
-/** Decides whether an agent may stop. Only for a task that was named are commands run: any folder may have a state. */
+/** Decides whether an agent may stop. Runs commands only for a task that the user named: any folder may hold a task. */
 export async function askTask(
   { state: task, paths: { folder } }: FoundTask,
   { vault, stateDir, keyFile }: TaskFolders,
@@ -110,7 +110,7 @@ export async function askTask(
   return { kind: 'holds', prompt: Buffer.concat([promptOf(task, folder), addition]) };
 }
 
-/** Takes the beginning from the state if the file is lost or changed: an agent could free itself by changing it. */
+/** Returns the prompt. If its file is lost, or the agent changed it to free itself, uses the beginning in the state. */
 function promptOf(task: TaskState, folder: string): Uint8Array {
   try {
     return readStoredPrompt(folder, task);

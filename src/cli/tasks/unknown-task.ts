@@ -5,7 +5,7 @@ import { TaskNotFoundError } from '../../task-errors.ts';
 
 /** Returns the error for an unknown task. It names the id that was probably meant. */
 export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError {
-  // A state that is a link is no task.
+  // The id itself may be listed: a symbolic link in place of a state file has a name, but is no task.
   const ids = idsIn(stateDir).filter((id) => id !== taskId);
   const near = ids.find((id) => taskId.length > 2 && id.startsWith(taskId)) ?? nearest(taskId, ids);
   return near === null

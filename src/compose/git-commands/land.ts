@@ -39,7 +39,7 @@ export interface TaskLanding extends Landing {
 /** The limit for git calls that move a branch: it is long because they must not be cut off. */
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
-/** Lands a task. Rejects with `UsageError`, `TaskAlreadyActiveError` or `SandboxError`; the result has all else. */
+/** Lands a task. Rejects with `UsageError`, `TaskAlreadyActiveError` or `SandboxError`; resolves to other failures. */
 export async function landTask(task: TaskToLand): Promise<TaskLanding> {
   const stops = watchSignals();
   try {

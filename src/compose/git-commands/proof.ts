@@ -209,8 +209,8 @@ async function runIn(
 }
 
 /**
- * Returns digests of the files that decide the results of the checks. If the tree is not the checked one but as git has
- * committed it, its files may have other bytes. Then returns the proof's digests, so that none differs.
+ * Returns digests of the files that decide the results of the checks. If `tree` is not the tree that was checked but
+ * the one that git committed, git may have changed bytes: then returns the proof's own digests, so that none differs.
  */
 async function decidersIn(
   git: PrivateGit,
@@ -222,7 +222,7 @@ async function decidersIn(
   return deciderDigests(git, tree, files);
 }
 
-/** Returns the commit of the proof if it has this tree; otherwise the commit of HEAD, or null if there is none. */
+/** Returns the proof's commit if that has this tree; otherwise the commit of HEAD, or null if HEAD has none. */
 async function headFor({ commit }: ProofFacts, tree: string, git: Git): Promise<string | null> {
   const isOfTree = commit !== null && (await resolveName(git, `${commit}^{tree}`)) === tree;
   return isOfTree ? commit : resolveCommit(git, 'HEAD');

@@ -14,9 +14,9 @@ import { IN_PROGRESS } from '../../effects/vault/vault-folders.ts';
 import { holdTask } from '../open-task.ts';
 
 /**
- * Turns a completed task into a stopped one, so that `ralph resume` can continue it. If ralph is killed before the end,
- * the task is still completed, and another call finishes. Resolves to null, or to half a sentence that says why the
- * task cannot be reopened. Rejects with `TaskAlreadyActiveError`, or with the system's error.
+ * Turns a completed task into a stopped one, so that `ralph resume` can continue it. If ralph is killed meanwhile, the
+ * task still counts as completed, and another call does the rest. Resolves to null, or to half a sentence that says why
+ * the task cannot be reopened. Rejects with `TaskAlreadyActiveError`, or with the system's error.
  */
 export async function reopenTask(
   paths: TaskPaths,
@@ -28,7 +28,7 @@ export async function reopenTask(
     const why = await returnTaskFile(task, vault);
     if (why !== null) return why;
     const moved = inHistory(paths, task.task_id);
-    // First the state file, then the folder: `restoreUnannounced` moves a task back in the same order.
+    // First the state file, then the folder: a task that a crash left half moved is restored in this order, too.
     for (const part of ['stateFile', 'folder'] as const) {
       if (!existsSync(paths[part])) renameSync(moved[part], paths[part]);
     }

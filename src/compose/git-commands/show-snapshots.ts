@@ -47,7 +47,7 @@ function kindOf(from: string, to: string): ChangedFile['status'] {
   return from.slice(0, 3) === to.slice(0, 3) ? 'modified' : 'type-changed';
 }
 
-/** Lets git print what iterations changed, by no program of the repository. Resolves to git's exit code. */
+/** Lets git print what iterations changed, and run no diff program for that. Resolves to git's exit code. */
 export async function showChanges(
   task: NamedTask,
   runId: string,

@@ -67,7 +67,7 @@ export interface JudgedClaim {
 
 const CALLS_AT_MOST = 2;
 
-/** Lets a judge examine a tree in a checkout whose files that instruct agents are those of the start. Never rejects. */
+/** Lets a judge examine a tree in a checkout; files that instruct agents are there as at the start. Never rejects. */
 export async function judgeTree(claim: JudgedClaim, told: ToJudge): Promise<JudgeAnswer> {
   const { judge, tree } = claim;
   const about = { agent: judge.agent, model: judge.model, tree };
@@ -257,7 +257,7 @@ async function runJudge(
       ...AGENTS[judge.agent].judging?.variables?.(plan.env),
       TMPDIR: place.temporary,
     },
-    // The judge gets a run id of its own: by their run id, its processes are ended without those of the run.
+    // The judge gets a run id of its own, by which its processes can be ended without those of the run.
     runId: randomUUID(),
     taskId: plan.taskId,
     maxIterations: policy.maxIterations,

@@ -21,13 +21,13 @@ import { listOf } from './list-source.ts';
 /** The word that marks the note of a list in its file name. */
 const NOTE_REASON = 'LIST';
 
-/** Returns the path of a list's file, with its folder's links resolved. A link in the file's place is refused later. */
+/** Returns the path of a list's file; resolves symbolic links of its folder. A file that is a link is refused later. */
 export function listFileAt(folder: string, name: string): string {
   const file = path.resolve(folder, name);
   return path.join(realPath(path.dirname(file)), path.basename(file));
 }
 
-/** Reads a list that a person named; while an item is worked on, its text from before. Throws a `UsageError`. */
+/** Reads a list that a person named, or parses `before`, its text from before an item began. Throws a `UsageError`. */
 export function requireList(
   file: string,
   shown: string,

@@ -287,7 +287,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     if (item.standing !== 'open') {
-      // A person has changed the item's mark meanwhile. The kept text stays, since it may be needed for another item.
+      // A person has changed the item's checkbox meanwhile. The kept text of the list may be needed for another item.
       await book.record((state) => withoutRecord(state, id));
       return null;
     }

@@ -18,9 +18,9 @@ export async function runMeasured(command: string, options: ShellOptions): Promi
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**
- * Returns a function that runs a check. Without a claim, a tree that this process has checked is not checked again. A
- * claim runs all checks, since built files, `.env` and services are in no tree. A result says in which iteration it
- * failed on its tree.
+ * Returns a function that runs a check, or reuses its result on the same files (git tree). With `forClaim`, when the
+ * agent says that it is done, it always runs: built files, `.env` and services are in no tree. A result says in which
+ * iteration the check failed on its tree.
  */
 export function rememberingChecks(
   keeper: Pick<TreeKeeper, 'knownTree'> | null,

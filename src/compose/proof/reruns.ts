@@ -82,7 +82,7 @@ function withPlaceOf(task: ExaminedTask, { folder }: CheckPlace): ExaminedTask {
   return { ...task, env };
 }
 
-/** Returns what the checkout of either run needs: its folder, the commit for HEAD, and which files are ralph's own. */
+/** Returns what a checkout to run checks in needs: its folder, the commit for HEAD, and which files are ralph's own. */
 async function checkoutOf({ run, keeper }: ExaminedTask, name: 'exam' | 'clean') {
   if (keeper === null) throw new Error('the task has no snapshots');
   const { plan } = run;

@@ -34,7 +34,7 @@ import {
 } from './shared-runs.ts';
 
 export interface OrchestrateOptions {
-  /** The plan of a pass, which has no task file. Its daily budget is for all tasks together. */
+  /** The plan without a task file, for a pass (a look at all files of the vault). All tasks share its daily budget. */
   readonly plan: RunPlan;
   /** Turns the request to run a task into a planned run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<PlannedTask>;

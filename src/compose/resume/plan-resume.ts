@@ -120,7 +120,7 @@ export interface PlannedResume {
   readonly resume: Resume;
   /** Sentences about settings that need a person's trust because they come from a configuration file that was found. */
   readonly powers: readonly string[];
-  /** Whether the task has ended and the last process died before it announced that; then this has to be done first. */
+  /** Whether the task has ended, but the last process died before it announced that. The announcement comes first. */
   readonly isUntold: boolean;
   /** What a person should read before somebody else's task runs, or null for the user's own task. */
   readonly takenOver: string | null;

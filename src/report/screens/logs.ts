@@ -42,7 +42,7 @@ export function noLogsYet(taskId: string): string {
   return `task ${taskId} has no output yet`;
 }
 
-/** Returns the message for an iteration without a log. `there` has the numbers of those with one. */
+/** Returns the message for an iteration without a log. `there` are the numbers of iterations that have one. */
 export function noSuchIteration(taskId: string, number: number, there: readonly number[]): string {
   const [first, last] = [there[0], there.at(-1)];
   const range =

@@ -60,7 +60,7 @@ function few(texts: readonly string[], room: number, noun: string): readonly str
 function checkLine(checks: readonly CheckProof[], name: string): string {
   const runs = checks.filter((check) => check.name === name);
   const last = runs.at(-1);
-  // This name is no check: it counts the checks that are left out.
+  // This is not the name of a check, but the text that says how many checks are left out.
   if (last === undefined) return name;
   const { exit_code: exitCode, tests, baseline, command } = last;
   const hasPassed = runs.every((run) => run.hasPassed);

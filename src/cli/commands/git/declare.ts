@@ -17,10 +17,10 @@ function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
       return await run(...words);
     } catch (error) {
       const [taskId] = words;
-      // The options are the last argument. Inside a loop no fleet is named: commands on a fleet are for people.
       const options = words.at(-1) as FolderOptions;
       const isUnknown = error instanceof TaskNotFoundError && taskId !== undefined;
       const { env } = process;
+      // An agent in a loop is told of no fleet, since commands on a fleet are for people.
       if (!isUnknown || env.RALPH_RUN_ID || fleetNamed(options, env) === null) throw error;
       const look = taskCommand('status', placeInFleet(taskId, []));
       const here = `ralph ${command} works on tasks of this machine alone.\nto look in the fleet: ${look}`;

@@ -23,7 +23,7 @@ export interface InitOptions {
 }
 
 /**
- * `ralph init`: creates a vault's folders and a configuration; in a project only the latter file. Overwrites nothing.
+ * `ralph init`: creates a vault's folders and a configuration; in a project only a configuration. Overwrites nothing.
  */
 export function init(options: InitOptions): number {
   const here = startFolder();
@@ -44,7 +44,7 @@ export function init(options: InitOptions): number {
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
 }
 
-/** Creates only a configuration: a project needs no folders for task files, and others are made when they are used. */
+/** Creates only a configuration: a project needs no folders for task files, and a run makes all other folders. */
 function initProject(folder: string, tests: string, agents: readonly AgentName[] | null): number {
   const made = writeNewConfig(folder, configTemplate(tests, agents));
   const line = { ...made, path: shown(made, startFolder()) };

@@ -4,8 +4,8 @@ import { TASK_TYPES } from '../../../core/settings/task-type.ts';
 import { openIds } from './open-ids.ts';
 
 /**
- * `ralph __complete WORDS`: prints what can stand in place of the last word of an unfinished command line, as the
- * scripts read it. They leave out what does not begin like that word.
+ * `ralph __complete WORDS`: prints what can stand in place of the last word of an unfinished command line. The shell's
+ * completion script reads these lines, and leaves out those that do not begin like that word.
  */
 export function suggest(program: Command, words: readonly string[]): number {
   process.stdout.write(
@@ -19,7 +19,7 @@ export function suggest(program: Command, words: readonly string[]): number {
 const FILES = [':files'];
 const FOLDERS = [':folders'];
 
-/** Returns the lines of an answer to a script. `words` begin with the word `ralph`. */
+/** Returns the lines of the answer to a completion script. `words` begin with the word `ralph`. */
 export function suggestions(program: Command, words: readonly string[]): readonly string[] {
   const [, name, ...given] = words;
   const help = program.createHelp();

@@ -65,7 +65,7 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Throws a `UsageError` for an invalid file: to correct it would end the trust. */
+/** Throws a `UsageError` for an invalid file: once it is corrected, a person would have to trust it again. */
 function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

@@ -91,7 +91,7 @@ function lineOf(
     const text = textOf(happening as unknown as RalphEvent, asked ?? '');
     return text === null ? null : { at, text };
   } catch {
-    // The journal is damaged, or a newer ralph wrote it.
+    // The file of events is damaged, or a newer ralph wrote it.
     return { at, text: name.replaceAll('_', ' ') };
   }
 }
