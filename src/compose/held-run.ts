@@ -53,7 +53,7 @@ export interface FleetLeg {
   readonly notes: { readonly folder: string; readonly again: string };
   /** Called once, before the loop begins, with the object that takes the task's snapshots; null if nothing does. */
   opened(keeper: TreeKeeper | null): void;
-  /** Called after each saved step, before its events are published. Rejects if the worker no longer has the task. */
+  /** Called after each saved step, before its events are published. Rejects if the worker has to let go of the task. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Aborts, with the error that ends the run as its reason, when the worker no longer has the task. */
   readonly dropped: AbortSignal;

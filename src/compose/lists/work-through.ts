@@ -126,13 +126,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Removes an item's record; for a printed list, marks it as open, since a claimed item may not be printed again. */
+  /** Forgets an item. If a command prints the list, keeps it as open: a claimed item may not be printed again. */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /** Claims an item; if that fails, calls `doWithout`. Resolves to whether ralph has it, or to the run's exit code. */
+  /** Claims an item at its source (an issue tracker), or calls `doWithout`. Resolves to whether it did, or an exit code. */
   const claim = async (
     item: ListItem,
     record: ItemRecord,
@@ -165,7 +165,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Brings an item's completed work to its branch, and ticks the item. If that fails, the task may continue. */
+  /** Brings an item's completed work to the list's branch, and ticks the item. If that fails, the task may continue. */
   const land = async (
     item: ListItem,
     record: ItemRecord,
@@ -256,7 +256,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const started = { item, taskId: record.task_id, place, count: wanted.length, done };
     return async () => {
       const has = await claim(item, record, (isBroken) =>
-        // The source may no longer list an item that ralph claimed earlier, so its record stays.
+        // The source may no longer list an item that ralph claimed earlier, so the state keeps the item.
         book.leave(
           item.id,
           isBroken || wasClaimed ? unbegun(record) : (state) => withoutRecord(state, item.id),

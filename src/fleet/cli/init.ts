@@ -22,7 +22,7 @@ export async function initNamedFleet(
 
 function leaseOf(text: string): number {
   const ms = parseDuration(text);
-  // pg-boss counts the lease in seconds.
+  // pg-boss, the engine of the queue, counts the lease (how long a worker's claim of a task lasts) in seconds.
   const isWhole = ms !== null && ms % 1_000 === 0;
   if (isWhole && ms >= SHORTEST_MS && ms <= LONGEST_MS) return ms;
   throw new UsageError([

@@ -13,13 +13,13 @@ interface FleetPrune {
   /** That time as the user wrote it, such as `30d`. */
   readonly olderThan: string;
   readonly dryRun: boolean;
-  /** Whether to leave the tasks' refs at their origins, needed if an origin is gone for good. */
+  /** Whether to leave the tasks' git refs in their repositories (origins), needed if one is gone for good. */
   readonly keepRefs: boolean;
 }
 
 /**
  * `ralph prune` on a fleet: removes tasks that ended long ago, with their refs at the origins. A paused task has not
- * ended, and stays. For a row that cannot be read, no origin is touched, since the row may name any.
+ * ended, and stays. If a task's database row cannot be read, no origin is touched, since the row may name a wrong one.
  */
 export async function fleetPrune(
   { queue }: OpenFleet,

@@ -24,7 +24,7 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
   const tasks = await queue.tasks({ endedSince: span.since });
   const byId = new Map(tasks.map((task) => [task.spec.task_id, task]));
   await withTaskCopies(async (copies) => {
-    // The checkpoints are read one by one, since there may be hundreds.
+    // The tasks' stored states (checkpoints) are read one by one, since there may be hundreds.
     for (const task of tasks) {
       const { spec, fence } = task;
       // A task that was never claimed has no checkpoint or events, and there may be thousands of such tasks.
@@ -63,7 +63,7 @@ function notesOf(
   return [{ file: taskCommand('status', placeInFleet(taskId, words)), taskId, reason, at }];
 }
 
-/** Returns a task with the state from its row: its copy does not tell whether a worker runs it. */
+/** Returns a task with the state from its database row: the checkpoint does not tell whether a worker runs the task. */
 function asInFleet(task: ShownTask, facts: FleetTaskFacts | undefined, at: string): ShownTask {
   if (facts === undefined) return task;
   const { state, status, runBy, finishedAt } = shownFleetTask(facts, at);

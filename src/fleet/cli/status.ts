@@ -83,7 +83,7 @@ async function listed({ queue }: OpenFleet): Promise<readonly FleetTaskFacts[]> 
   return [...tasks.values()];
 }
 
-/** Returns a function that shows a task as it is now. It reads the checkpoint again only after a change. */
+/** Returns a function that shows a task as it is now. It reads the task's stored state again only after a change. */
 function taskFrames(
   fleet: OpenFleet,
   taskId: string,

@@ -53,7 +53,7 @@ export interface AccountFacts {
   readonly parked: number;
 }
 
-/** What a fleet knows about the open tasks of a queue and a schema, as `ralph fleet status --json` has it. */
+/** What a fleet knows about a queue's open tasks of one schema (form in which tasks are stored), as its JSON has it. */
 export interface QueueFacts {
   readonly queue: string;
   readonly schema: number;
@@ -76,7 +76,7 @@ export interface ResumedSettings {
   readonly since: string;
   /** All settings of the task. Its `content_sha256` stays, so that a repeated submit still finds the task. */
   readonly settings: FleetSpec['settings'];
-  /** The packed state of the task's checkpoint with a new time limit; null if the checkpoint stays as it is. */
+  /** The task's stored state (its checkpoint), packed, with a new time limit; null if it stays as it is. */
   readonly packed: Uint8Array | null;
 }
 

@@ -11,7 +11,7 @@ import { isObject } from '../../core/text/is-object.ts';
 import { FLEET_SCHEMA, type FleetSpec } from './fleet-task.ts';
 import { submittedSettings } from './submitted-settings.ts';
 
-/** By default, a fleet's task waits up to this long for a usage limit or an outage: while parked, it costs nothing. */
+/** By default, a fleet's task waits up to this long for a usage limit or an outage: meanwhile it takes up no worker. */
 const FLEET_MAX_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** The fields that say where a task of a fleet works and who takes it; they are not among its settings. */

@@ -50,7 +50,7 @@ export type Parking =
   /** Another worker may continue at once: this one stops or has a full disk, or its leg has lasted too long. */
   | { readonly kind: 'handover'; readonly why: string };
 
-/** The facts in a task's row, without those in its checkpoint: enough for one line of `ralph status --fleet`. */
+/** The facts in a task's database row, without its stored state (checkpoint): enough for a line of `ralph status`. */
 export interface FleetTaskFacts {
   readonly spec: FleetSpec;
   readonly status: Status;

@@ -13,7 +13,7 @@ export interface FleetView {
   readonly workers: readonly WorkerSeen[];
   readonly accounts: readonly AccountFacts[];
   readonly queues: readonly QueueFacts[];
-  /** The tasks in trouble, as `TaskFilter.troubled` selects them. */
+  /** The tasks in trouble: those that failed in the last day, and open ones that do not get through an iteration. */
   readonly tasks: readonly FleetTaskFacts[];
   readonly unreadable: readonly UnreadableTask[];
 }
@@ -71,7 +71,7 @@ export type FleetWarning =
 export interface FleetPicture {
   readonly view: FleetView;
   readonly warnings: readonly FleetWarning[];
-  /** The ids of workers that have sent no beat for more than a lease. */
+  /** The ids of workers that have sent no sign of life (beat) for longer than a claim lasts (a lease). */
   readonly silent: ReadonlySet<string>;
   /** The names of paused accounts, for which no worker claims. */
   readonly paused: ReadonlySet<string>;

@@ -3,7 +3,7 @@ const NEWEST_KEPT = 200;
 /** Of the older snapshots, every tenth is kept. */
 const EACH = 10;
 
-/** Returns the prefix of a task's refs at the origin. */
+/** Returns the prefix of a task's git refs at the origin, the repository to which the workers push. */
 export function originRefs(taskId: string): string {
   return `refs/ralph/${taskId}/`;
 }

@@ -12,7 +12,7 @@ interface ParkingFacts {
   readonly expiresAt?: string | null;
 }
 
-/** Returns what a task waits for if the wait is so long that the worker parks it; null if its run goes on. */
+/** Returns what a task waits for if the wait is so long that its worker gives it up (parks it); null if it goes on. */
 export function parkingOf({ step, task }: LoopState, facts: ParkingFacts): Parking | null {
   const { now, isAnswered } = facts;
   if (step.kind === 'waiting' && task.wait !== null) {
@@ -31,7 +31,7 @@ export function parkingOf({ step, task }: LoopState, facts: ParkingFacts): Parki
   return inMs <= 0 ? null : { kind: 'approval', until, inMs };
 }
 
-/** How long an account rests if the reset of its limit is unknown, in milliseconds. */
+/** How long an account rests (its tasks are not claimed) if the reset of its limit is unknown, in milliseconds. */
 const UNKNOWN_RESET_MS = 30 * 60_000;
 /** The longest rest of an account, in milliseconds: no limit is longer than a week, whatever an agent reports. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;

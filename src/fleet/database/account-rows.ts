@@ -79,7 +79,7 @@ async function wakeParked(tx: SqlRunner, jobs: Jobs, account: string): Promise<v
   );
   for (const row of rows) {
     await jobs.remove(tx, row, row.job);
-    // A paused task gets no job here: `ralph resume` makes it.
+    // A paused task gets no job (place in the queue) here: `ralph resume` makes one.
     const job = row.paused ? null : await jobs.add(tx, row, null);
     await tx.executeSql(
       'update ralph.task set job = $2, parked = null, parked_at = null where task_id = $1',

@@ -9,7 +9,7 @@ interface AnswerRow {
   readonly comment: string | null;
 }
 
-/** Returns the answer to a task's newest approval request; null without one, or if a checkpoint has taken it in. */
+/** Returns the answer to a task's newest approval request; null without one, or if the task's stored state has it. */
 export async function latestAnswer(tx: SqlRunner, taskId: string): Promise<FleetAnswer | null> {
   const { rows } = await tx.executeSql(
     'select * from ralph.approval where task_id = $1 order by number desc limit 1',
@@ -18,7 +18,7 @@ export async function latestAnswer(tx: SqlRunner, taskId: string): Promise<Fleet
   return rows[0] === undefined || rows[0].taken ? null : answerOf(rows[0]);
 }
 
-/** Returns each open task's newest approval request, oldest first, unless a checkpoint has taken in its answer. */
+/** Returns each open task's newest approval request, oldest first, unless the task's stored state has its answer. */
 export async function openApprovals(tx: SqlRunner): Promise<readonly FleetApprovalFacts[]> {
   const { rows } = await tx.executeSql(
     `select task_id as "taskId", id, text, asked_at as "askedAt", expires_at as "expiresAt",

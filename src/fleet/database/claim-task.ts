@@ -8,8 +8,8 @@ import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { factsOf, readCheckpoint, SELECT_TASKS, type TaskRow } from './task-rows.ts';
 
 /**
- * How many jobs one call of `claimNextTask` tries. It goes on to another job after a leftover, after a task whose row
- * is locked, and after a task whose account has just been paused or has no free slot left.
+ * How many jobs (tasks' places in the queue) one call of `claimNextTask` tries. It goes on to another job if a job is a
+ * leftover, if the task's row is locked, and if the task's account has just been paused or has no free slot left.
  */
 const TRIES = 20;
 
@@ -31,7 +31,7 @@ class AccountClosed extends Undone {
   }
 }
 
-/** Thrown if another transaction is changing the task. The rollback also undoes the fetch, so no lease begins. */
+/** Thrown if another transaction is changing the task. The rollback also undoes the fetch, so no claim begins. */
 class TaskBusy extends Undone {
   readonly job: string;
 
@@ -41,7 +41,7 @@ class TaskBusy extends Undone {
   }
 }
 
-/** Claims the next task, as `FleetQueue.claim` says. The claim holds for `leaseMs` unless the worker renews it. */
+/** Claims the next task; null if there is none. The claim holds for `leaseMs` unless the worker renews it. */
 export async function claimNextTask(
   database: Database,
   jobs: Jobs,
@@ -234,8 +234,8 @@ function taskOf({ data }: FetchedJob): string {
 }
 
 /**
- * Moves a task of an older schema, and its job, to this worker's schema: older workers may not understand the state
- * that this worker writes. False, with nothing changed, if the job is not the task's own, or if the row is locked.
+ * Moves a task, and its job, from an older schema (form of a stored task) to this worker's: older workers may not
+ * understand what this one writes. False, with nothing changed, if the job is not the task's own, or the row is locked.
  */
 async function raiseSchema(
   tx: SqlRunner,

@@ -90,8 +90,8 @@ export interface FleetQueue {
    */
   askApproval(claim: ClaimKey, approval: FleetApproval): Promise<boolean>;
   /**
-   * Frees the tasks of dead workers, and gives a job to each open task without one. Resolves to what it could not do,
-   * which the next sweep tries again.
+   * Frees the tasks of dead workers, and gives each open task without a job (its place in the queue) one. Resolves to
+   * what it could not do, which the next sweep tries again.
    */
   sweep(): Promise<readonly SweepTrouble[]>;
 
@@ -172,8 +172,8 @@ export interface ClaimRequest {
   /** Only tasks of these accounts are claimed; null: of all accounts. */
   readonly accounts: readonly string[] | null;
   /**
-   * The newest schema of tasks that the worker knows; it also knows all older ones. A task that it claims has this
-   * schema from then on, since an older worker may not understand the state that this one writes.
+   * The newest schema (form of a stored task) that the worker knows, beside all older ones. A task that it claims has
+   * this schema from then on, since an older worker may not understand the state that this one writes.
    */
   readonly schema: number;
 }

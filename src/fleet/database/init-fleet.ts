@@ -16,7 +16,7 @@ export interface FleetToInit {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The lease, in milliseconds, for workers that start from now on; null: the stored one, or else the default. */
+  /** How long claims last (the lease, in milliseconds) for workers that start later; null: as stored, or by default. */
   readonly leaseMs: number | null;
   /** The file whose folder, and the folders above it, are searched for pg-boss. Default: ralph's own file. */
   readonly engineFrom?: string;

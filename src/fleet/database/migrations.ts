@@ -147,7 +147,7 @@ export const MIGRATIONS: readonly string[] = [
   alter table ralph.setting_set
     add constraint setting_set_size check (octet_length(settings::text) < 1000000) not valid;
   `,
-  // The fence of the claim that wrote an event; null in events of older workers.
+  // The number (fence) of the claim that wrote an event; null in events of older workers.
   `
   alter table ralph.event add column if not exists fence int;
   `,

@@ -62,7 +62,7 @@ export function engineOn(engine: Engine, database: Database, supervise: boolean)
   return boss;
 }
 
-/** Resolves to the lease of the fleet in milliseconds. */
+/** Checks the versions of the tables. Resolves to how long a claim lasts in this fleet (the lease), in milliseconds. */
 async function checkTables(engine: Engine, database: Database, boss: Boss): Promise<number> {
   const { name } = database;
   const [made] = await database.rows("select to_regclass('ralph.meta') is not null as there");

@@ -26,8 +26,8 @@ class Refused extends Undone {
 type Made = QueuedTask & { readonly job: string; readonly start_at: string | null };
 
 /**
- * Queues all tasks or none. The caller has checked them, and no id occurs twice. If this user may not write jobs, a
- * worker's next sweep makes them: the right to write jobs by hand would let a submitter command pg-boss.
+ * Queues all tasks or none. The caller has checked them; no id occurs twice. If this user may not write jobs (places
+ * in pg-boss), a worker soon makes them: the right to write jobs by hand would let a submitter command pg-boss.
  */
 export async function submitTasks(
   database: Database,

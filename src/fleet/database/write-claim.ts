@@ -13,7 +13,7 @@ import type { TaskRow } from './task-rows.ts';
 export const LOG_BYTES = 1_000_000;
 const LOGS_BYTES = 50_000_000;
 
-/** Thrown to roll back the transaction if the worker has lost its claim of the task. */
+/** Thrown to roll back the transaction if the worker has lost its claim, its exclusive hold on the task. */
 class ClaimLost extends Undone {}
 
 /** A transaction in which the worker's claim is known to hold, and the task's row, which it locks. */
@@ -105,7 +105,7 @@ export function claimWrites(database: Database, jobs: Jobs): ClaimWrites {
         const isAnswered = parking.kind === 'approval' && (await hasAnswer(tx, claim.taskId));
         const startAt = parking.kind === 'handover' || isAnswered ? null : parking.until;
         const job = await jobs.add(tx, task, startAt);
-        // `claims` is meant to count lost claims. This claim ends by parking, so it is taken off again.
+        // `claims` is meant to count lost claims. This claim was not lost: the task now waits, so the count goes down.
         await tx.executeSql(
           `update ralph.task set worker = null, host = null, job = $2, parked = $3, parked_at = now(), parks = parks + 1,
              status = case when $4 then 'paused_awaiting_approval' else status end,
@@ -149,7 +149,7 @@ export function claimWrites(database: Database, jobs: Jobs): ClaimWrites {
   };
 }
 
-/** Stops or pauses the task if a person asked for that too late for the ending run; if nobody did, as `otherwise`. */
+/** Stops or pauses the task if a person asked for that too late for the ending run. Else does what `otherwise` says. */
 async function obeyWhatIsLeft(
   tx: SqlRunner,
   jobs: Jobs,

@@ -23,13 +23,13 @@ const CHANGING: ReadonlySet<Step['kind']> = new Set([
 export interface CheckpointWorld {
   readonly claim: FleetClaim;
   readonly queue: FleetQueue;
-  /** Aborts with a `RunDropped` when the claim is lost. */
+  /** Aborts when the worker has lost its claim, its exclusive hold on the task. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if its guard, a separate process, may have killed the agent because no beat came through. */
+  /** Drops the leg if the last renewal of the claim is so old that a guard process may have killed the agent. */
   readonly dropIfStale: () => void;
   /** Returns a step, which was just saved, in packed form. */
   readonly pack: (state: LoopState) => Uint8Array;
-  /** Pushes the work tree to the origin as a snapshot, if it differs from the newest one there. */
+  /** Pushes the work tree to the task's repository (the origin) as a snapshot, if it differs from the newest one. */
   readonly keepTree: (iteration: number, isStarting: boolean) => Promise<CheckpointSnapshot>;
   /** Stores the logs of the iterations up to this one that are not stored yet. */
   readonly keepLogs: (iteration: number) => Promise<void>;
@@ -39,7 +39,7 @@ export interface CheckpointWorld {
 
 /** The checkpoints of one leg. */
 export interface LegCheckpoints {
-  /** Stores in the fleet a step that was just saved on this machine: see `FleetLeg.saved`. */
+  /** Stores in the fleet a step that was just saved here. Rejects, to end the run, if the claim is lost or given up. */
   saved(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** The checkpoint of the task's end with its events; null while the task is open. */
   end(): { readonly checkpoint: Checkpoint; readonly written: WrittenBeside } | null;

@@ -43,7 +43,7 @@ export interface LegGit {
   opened(keeper: TreeKeeper | null): void;
   /**
    * Pushes the work tree to the origin as a snapshot, unless it is the same as the newest one there. Rejects with a
-   * `LegFailed` if the origin fails for too long, or at once if it refuses the first snapshot of a task.
+   * `LegFailed` (the task fails) if the origin is away for too long, or at once if it refuses a task's first snapshot.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
   /** Removes some snapshots at the origin if there are very many. Never rejects: those that stay only take up room. */
@@ -52,7 +52,7 @@ export interface LegGit {
   land(facts: CommitFacts): Promise<Landed>;
 }
 
-/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with the reason of `state.over`. */
+/** Makes the work tree of a leg. Rejects with a `LegFailed`, or with the reason why the leg is dropped or stopped. */
 export async function openLegGit(
   state: LegState,
   spec: FleetSpec,
@@ -139,7 +139,7 @@ interface GitParts {
 
 /**
  * Makes sure that no other worker has the task when its branch is moved. If this worker was suspended after the
- * database's answer, it waits for the next beat. Rejects with `RunDropped` if the claim is lost.
+ * database's answer, it waits for the next renewal of its claim. Rejects with `RunDropped` if the claim is lost.
  */
 async function requireClaim({ claim, world, dropped, lease }: LegState): Promise<void> {
   const sentAt = momentNow();

@@ -38,8 +38,8 @@ const FLUSH_MS = 1_000;
 const ROOM_FOR_A_LEG = 64 * MB;
 
 /**
- * Begins a task, or continues it from its checkpoint. Resolves to the status in which the task ended; null if it was
- * parked or handed over. Rejects with `RunDropped` or `LegFailed`.
+ * Begins a task, or continues it from its stored state (checkpoint). Resolves to the status in which the task ended;
+ * null if it waits without a worker or for another. Rejects with `LegFailed`, or `RunDropped` if it is to stay open.
  */
 export async function runInLeg(
   state: LegState,
@@ -78,7 +78,7 @@ export async function runInLeg(
           try {
             await leg.checkpoints.saved(step, events);
           } catch (error) {
-            // Only a `RunDropped` leaves the task open; any other error would end it.
+            // If this worker cannot work (full disk), its error leaves the task open; any other error may end the task.
             const end = sicknessIn(error, world) ?? error;
             const isLast = end instanceof LegFailed || end instanceof LegStopped;
             if (isLast) await leg.logs.keep(step.task.current_iteration);

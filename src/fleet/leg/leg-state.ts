@@ -17,11 +17,11 @@ export interface LegState {
   readonly claim: FleetClaim;
   readonly world: LegWorld;
   readonly lease: ClaimLease;
-  /** Aborts with a `RunDropped` when the leg is dropped. */
+  /** Aborts when the leg is dropped: the worker has lost its claim of the task, or gives the claim up. */
   readonly dropped: AbortSignal;
-  /** Drops the leg if no beat came through for so long that the guard, a separate process, has killed the agent. */
+  /** Drops the leg if no renewal of the claim (beat) came through for so long that a guard process killed the agent. */
   readonly dropIfStale: () => void;
-  /** Aborts with a `LegStopped` when a person stops the task. */
+  /** Aborts when a person stops the task. */
   readonly stop: AbortController;
   /** Aborts with the first of `dropped` and `stop`. */
   readonly over: AbortSignal;

@@ -23,7 +23,7 @@ export interface RunningLeg {
   readonly claim: FleetClaim;
   /** Resolves when nothing of the leg runs any more. */
   readonly ended: Promise<void>;
-  /** Records that a beat sent at `sentAt` reached the database. */
+  /** Records that a renewal of the claim (a beat), sent at `sentAt`, reached the database. */
   beaten(sentAt: ClockReading): void;
   /** Drops the leg if its guard, a separate process, has killed the agent by now because no beat came through. */
   dropIfStale(): void;

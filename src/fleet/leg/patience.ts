@@ -4,7 +4,7 @@ import { LegFailed } from './leg-failed.ts';
 import { backOff, pauseFor } from './repeat.ts';
 import { WorkerSick } from './worker-sick.ts';
 
-/** A failure at the origin or in the work tree; `why` is a sentence. */
+/** A failure at the origin (the task's repository) or in the work tree; `why` is a sentence. */
 type Trouble =
   | { readonly kind: 'no-repository' | 'no-ref'; readonly why: string }
   | { readonly kind: 'away' | 'refused'; readonly why: string }

@@ -119,7 +119,7 @@ function restAfter([ended]: readonly RalphEvent[]): ReturnType<typeof restUntil>
 
 /** Writes the end or the parking of the task, which gives the claim up. */
 async function keep(state: LegState, write: () => Promise<boolean>): Promise<void> {
-  // A beat during or after this write may find no claim, which is then no loss.
+  // A renewal of the claim during or after this write may find no claim. Then the claim counts as given up, not lost.
   state.settling = true;
   if (!(await whenThere(state.dropped, write))) throw new RunDropped('the claim is lost');
   state.settled = true;

@@ -22,7 +22,7 @@ export interface LegRepository {
   readonly url: string;
   /** Commits that the repository needs in addition to those of branches and tags. */
   readonly needs: readonly string[];
-  /** Whether the repository gets its own copy of the objects, needed where a sandbox hides the mirror. */
+  /** Whether the repository gets its own copy of the objects, needed where a sandbox hides the worker's mirror. */
   readonly isSelfContained: boolean;
   readonly git: GitBase;
 }

@@ -46,8 +46,8 @@ export interface LegTreeRequest {
   /** The URL of `origin` that the agent sees. */
   readonly url: string;
   /**
-   * Whether the tree gets its own copy of all objects, which takes longer. Otherwise it uses those of the mirror, which
-   * a sandbox would hide from the agent.
+   * Whether the tree gets its own copy of all objects, which takes longer. Otherwise it uses those of the mirror (the
+   * worker's copy of the origin), which a sandbox would hide from the agent.
    */
   readonly isSelfContained?: boolean;
   readonly env: NodeJS.ProcessEnv;

@@ -23,7 +23,7 @@ export interface ShownFleetTask extends ShownTask {
 
 /**
  * Returns a task as it is shown, from its row. `at` is the database's current time, an ISO instant. The elapsed time is
- * the time since the submission: how long the task has worked is only in its checkpoint. `warnings` are those about
+ * the time since the submission: how long the task has worked is not in the row. `warnings` are those about
  * this task.
  */
 export function shownFleetTask(

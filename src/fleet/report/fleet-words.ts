@@ -93,7 +93,7 @@ export function unreadableText(fleet: string, { taskId, endedAt }: UnreadableTas
   return `Task '${id}' in ${name(fleet)} was not written by this version of ralph submit, so it is not shown. Find out who wrote it, or update ralph; ${remedy}`;
 }
 
-/** Says why a report leaves a task out. `isNewer`: its checkpoint was written by a newer ralph. */
+/** Says why a report leaves a task out. `isNewer`: a newer ralph wrote the task's stored state (checkpoint). */
 export function notReported(taskId: string, isNewer: boolean): string {
   const why = isNewer ? 'was written by a newer ralph; use that one' : 'cannot be read';
   return `task ${name(taskId)} is left out, since its checkpoint ${why}`;

@@ -1,7 +1,7 @@
 import { writeDuration } from '../../core/settings/duration.ts';
 import { monotonicMs } from '../../effects/time/monotonic.ts';
 
-/** A worker claims no tasks while its home has less free space than this, in bytes. */
+/** A worker claims no tasks while its home (the folder for its work trees) has less free space than this, in bytes. */
 const ROOM_NEEDED = 1024 ** 3;
 
 interface IdlenessOptions {

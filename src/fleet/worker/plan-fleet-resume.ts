@@ -9,7 +9,7 @@ import { stateOfRow } from './task-copy.ts';
 
 /**
  * Returns what a resume with the limits in `flags` changes in a task. A limit such as `+5` is added to what
- * the task has used. Rejects with a `UsageError`, or, if the checkpoint cannot be read, as `unpackState` does.
+ * the task has used. Rejects with a `UsageError`, or with an error if the stored state (checkpoint) cannot be read.
  */
 export async function planFleetResume(
   queue: Pick<FleetQueue, 'checkpoint' | 'name'>,

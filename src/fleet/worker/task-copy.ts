@@ -24,8 +24,8 @@ export interface TaskCopies {
   /** The key that seals the copies. It exists only in this temporary folder. */
   readonly keyFile: string;
   /**
-   * Writes the files of a task from its checkpoint, with the status from its row; without a checkpoint, all from the
-   * row. Rejects if the checkpoint cannot be read.
+   * Writes the files of a task from its stored state (checkpoint), with the status from its database row; without a
+   * checkpoint, all from the row. Rejects if the checkpoint cannot be read.
    */
   add(task: FleetTaskFacts, kept: Checkpoint | null): Promise<void>;
   /** Adds events to the journal, the file of events in the state folder. */

@@ -105,7 +105,7 @@ function readLine(fields: Readonly<Record<string, unknown>>, reader: LineReader)
   for (const [key, value] of Object.entries(fields)) {
     const known = keys.get(key);
     const name = known?.name ?? BATCH_KEYS.get(key);
-    // Only the key is the source: the problem names the line, and the line's number is no part of the task.
+    // The source is the key without the line's number: problems name the line anyway, and a task must not depend on it.
     const source = { kind: 'flag' as const, where: key };
     if (key === PASSTHROUGH_KEY) {
       if (isTexts(value)) passthrough = value;

@@ -23,7 +23,7 @@ const POLL_MS = 1_000;
 const LONGEST_POLL_MS = 30_000;
 
 /**
- * Prints the events and the result of a task, even while it is parked or the database is away for a time. Resolves to
+ * Prints the events and the result of a task, even while no worker has it or the database is away. Resolves to
  * the task's exit code, or to null if `stop` aborts first. Rejects with a `FleetError` if the task is removed
  * meanwhile.
  */
