@@ -12,8 +12,8 @@ export interface CheckOptions extends FolderOptions {
 }
 
 /**
- * `ralph check [ID]`: exit code 0 lets an agent stop; with 1, the output tells it how to go on. With `--hook` the answer
- * is JSON and the exit code always 0: a failing hook must not keep an agent from stopping.
+ * `ralph check [ID]`: exit code 0 lets an agent stop; with 1, the output tells it how to go on. With `--hook` the
+ * answer is JSON and the exit code always 0: a failing hook must not keep an agent from stopping.
  */
 export async function check(
   id: string | undefined,

@@ -46,7 +46,7 @@ export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned
   return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
 }
 
-/** Returns the git refs of the snapshots of all tasks but `names`. They stay, even if a task in `names` has them, too. */
+/** Returns the git refs of the snapshots of all tasks but `names`. They stay, even if a copied task names them, too. */
 function snapshotsBut(names: ReadonlySet<string>, stateDir: string): ReadonlySet<string> {
   const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
   const staying = [...open, ...ended.filter(({ name }) => !names.has(name))];

@@ -132,7 +132,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /** Claims an item at its source (an issue tracker), or calls `doWithout`. Resolves to whether it did, or an exit code. */
+  /** Claims an item at its source, or calls `doWithout`. Resolves to whether it is claimed, or to the run's exit code. */
   const claim = async (
     item: ListItem,
     record: ItemRecord,

@@ -10,7 +10,7 @@ import type { Boss, JobAttempt, SqlRunner } from './load-engine.ts';
 
 /** Practically no limit of retries: ralph itself counts claims in the task's row, and ends a task after too many. */
 const RETRIES = 1_000_000_000;
-/** pg-boss ends an attempt of this age, even if its worker still renews the claim; a worker gives up its task earlier. */
+/** pg-boss ends an attempt of this age, even if its worker still renews it. A worker gives its task up before that. */
 const LONGEST_LEG_S = 24 * 3_600;
 /** pg-boss removes a job that has waited this long: practically never. */
 const KEEP_WAITING_S = 60 * 365 * 24 * 3_600;
