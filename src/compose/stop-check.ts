@@ -136,5 +136,5 @@ export function keptContext({ task, folder }: StopScene): string | null {
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
-/** The limit for reading a context, larger than any context. */
+/** The limit for reading `context.md`, in bytes: ralph writes no file as large as this. */
 const CONTEXT_MAX_BYTES = 16 * MB;

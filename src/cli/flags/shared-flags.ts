@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** The help of `--fleet`. */
 export const FLEET_HELP = 'the database of a fleet (default: RALPH_FLEET)';
 
 /** Adds the flags that name the folders of the task. */

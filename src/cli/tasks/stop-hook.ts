@@ -35,7 +35,7 @@ async function reasonToHold(
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  // Iterations are counted here only for a task that a program keeps through the library: a loop counts its own.
+  // Iterations are counted here only for a task of a program that uses ralph as a library: a loop counts its own.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
   if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };

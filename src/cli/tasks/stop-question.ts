@@ -14,7 +14,6 @@ import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
 
-/** The task to check. */
 export interface CheckedTask {
   /** The id of the task; undefined means the only open task. */
   readonly id: string | undefined;

@@ -29,7 +29,6 @@ export interface ItemRun {
   readonly evidence: Evidence | null;
 }
 
-/** An item to start. */
 export interface StartedItem {
   readonly item: ListItem;
   readonly taskId: string;

@@ -2,7 +2,6 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { systemUser } from '../../effects/files/home-folder.ts';
 import { FleetError } from '../../errors.ts';
 
-/** Where the database of a fleet is. */
 export interface FleetAddress {
   /** The name of the fleet: `fleet HOST/DATABASE`, without user and password. */
   readonly name: string;

@@ -29,7 +29,6 @@ export interface QueuedTask {
   readonly priority: number;
 }
 
-/** The columns of a `QueuedTask`. */
 export const QUEUED_COLUMNS = 'task_id, number, schema, queue, account, priority';
 
 /** Returns the name of the pg-boss queue for tasks of one schema and one queue. */

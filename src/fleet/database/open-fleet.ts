@@ -11,7 +11,6 @@ import { pgFleetQueue } from './pg-fleet-queue.ts';
 /** How often, in seconds, pg-boss looks for lost claims: a dead worker's task is free after the lease and this time. */
 const SUPERVISE_S = 10;
 
-/** The fleet to open. */
 export interface FleetToOpen {
   /** The URL of the database; its gaps are filled from `env`. */
   readonly url: string;

@@ -31,14 +31,14 @@ import { whenThere } from './when-there.ts';
 import type { LegFolder } from './worker-home.ts';
 import { sicknessIn, WorkerSick } from './worker-sick.ts';
 
-/** How often events that belong to no checkpoint are written, in milliseconds. */
+/** How often events are written between two stored states of the task (checkpoints), in milliseconds. */
 const FLUSH_MS = 1_000;
 
 /** With less free space than this, in bytes, an iteration could not be stored. */
 const ROOM_FOR_A_LEG = 64 * MB;
 
 /**
- * Begins a task, or continues it from its stored state (checkpoint). Resolves to the status in which the task ended;
+ * Begins a task, or continues it from its last checkpoint. Resolves to the status in which the task ended;
  * null if it waits without a worker or for another. Rejects with `LegFailed`, or `RunDropped` if it is to stay open.
  */
 export async function runInLeg(

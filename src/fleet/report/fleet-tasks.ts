@@ -121,7 +121,6 @@ export function fleetFields(
   };
 }
 
-/** A task to show in detail. */
 export interface FleetTaskDetail {
   /** The name of the fleet: `fleet HOST/DATABASE`. */
   readonly fleet: string;

@@ -99,7 +99,7 @@ function elsewhere(command: string): string {
   return codeSpan(fromItsFolder(command));
 }
 
-/** Returns the lines of `of` about the sandbox for all tasks, each with its task's id. */
+/** Returns the lines that `of` makes about the sandboxes of all tasks, each line with its task's id. */
 function sandboxLines({ tasks }: Briefing, of: typeof refusedLines): readonly string[] {
   return tasks.flatMap(({ shown, task }) =>
     (task === null ? [] : of(task, codeSpan)).map((line) => `${inlineText(shown.taskId)}: ${line}`),

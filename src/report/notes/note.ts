@@ -18,7 +18,6 @@ import {
   sandboxSections,
 } from './markdown.ts';
 
-/** The facts of a note. */
 export interface NoteFacts {
   readonly task: TaskState;
   readonly ending: Ending;

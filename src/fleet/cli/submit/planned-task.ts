@@ -31,7 +31,6 @@ export type Fleet = Awaited<ReturnType<typeof openNamed>>;
 
 type NewFleetTask = Parameters<Fleet['submit']>[0][number];
 
-/** A task that can be queued. */
 export interface TaskToQueue {
   readonly task: NewFleetTask;
   readonly policy: Policy;

@@ -36,5 +36,4 @@ function written(part: Part): string {
   return part.map(written).join('');
 }
 
-/** Empty markup. */
 export const NOTHING: Markup = { markup: '' };
