@@ -21,7 +21,7 @@ export interface ResumeFlags extends ReadFlags {
 interface ResumeBounds {
   /** Asks a person whether to trust the configuration; null if nobody can be asked. */
   readonly ask?: Ask | null;
-  /** What a pass of `ralph rescue` or `ralph watch` allows its tasks; null outside a pass. */
+  /** What `ralph rescue` or `ralph watch` allows the tasks that it resumes; null for all other commands. */
   readonly allowed?: AllowedByPass | null;
 }
 

@@ -30,7 +30,7 @@ import { type LandPlace, placeOf } from './landing-place.ts';
 import { startFolderOf } from './task-repository.ts';
 import type { TaskToLand } from './task-to-land.ts';
 
-/** How the landing of a task ended. */
+/** How the landing of a task, which brings its work to a branch, ended. */
 export interface TaskLanding extends Landing {
   /** The branch onto which the task landed, without `refs/heads/`. */
   readonly onto: string;

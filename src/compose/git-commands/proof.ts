@@ -103,7 +103,7 @@ export interface ProofToRepeat extends PlacedProof {
   /** The task that the proof is about, for the rules of its sandbox; null for a proof from elsewhere. */
   readonly task: Pick<LaterChecks, 'state' | 'stored' | 'keyFile'> | null;
   readonly warn: (sentence: string) => void;
-  /** Called once if a landing or another check of a proof must end first; `pid` is that of its process, if known. */
+  /** Called once if another process (`pid`, if known) must end first: it lands a task or checks a proof. */
   readonly onWait: (pid: number | null) => void;
 }
 

@@ -132,7 +132,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /** Claims an item at its source, or calls `doWithout`. Resolves to whether ralph has it, or to the run's exit code. */
+  /** Claims an item at its source, or calls `doWithout`. Resolves to whether ralph has it, or to the exit code. */
   const claim = async (
     item: ListItem,
     record: ItemRecord,

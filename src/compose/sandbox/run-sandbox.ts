@@ -62,7 +62,7 @@ async function deniedBy(request: SandboxRequest): Promise<readonly string[]> {
   return (await planSandbox(request)).rules.denyWrite.map(({ value }) => value);
 }
 
-/** A task whose checks run again after its run, as in a landing. */
+/** A task whose checks run again after its run, for example when its work is merged into a branch. */
 export interface LaterChecks {
   readonly state: TaskState;
   readonly stored: StoredRun;

@@ -27,7 +27,7 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
     // The tasks' stored states (checkpoints) are read one by one, since there may be hundreds.
     for (const task of tasks) {
       const { spec, fence } = task;
-      // A task that was never claimed has no checkpoint or events, and there may be thousands of such tasks.
+      // A task that no worker has claimed has no checkpoint or events, and there may be thousands of such tasks.
       if (fence === 0) {
         await copies.add(task, null);
         continue;

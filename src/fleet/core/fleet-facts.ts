@@ -53,7 +53,7 @@ export interface AccountFacts {
   readonly parked: number;
 }
 
-/** What a fleet knows about a queue's open tasks of one schema (form in which tasks are stored), as its JSON has it. */
+/** What `ralph fleet status --json` says about a queue's open tasks of one schema (form in which they are stored). */
 export interface QueueFacts {
   readonly queue: string;
   readonly schema: number;

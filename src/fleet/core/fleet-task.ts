@@ -33,9 +33,9 @@ export interface FleetSpec {
 }
 
 /**
- * What a task waits for after a worker's run of it (a leg) has ended without ending the task. A leg that parks may give
- * `inMs`, which counts from the database's now and wins over `until`, since the hosts' clocks differ. Otherwise `until`
- * is given by a service, such as the reset of a usage limit. The fleet stores only `until`.
+ * What a parked task waits for: a worker's run of it (a leg) has ended, but not the task. The leg may give `inMs`, which
+ * counts from the database's now and wins over `until`, since the hosts' clocks differ. Otherwise `until` is given by a
+ * service, such as the reset of a usage limit. The fleet stores only `until`.
  */
 export type Parking =
   /** A usage limit, an outage, or the loop's own wait. If `account` is true, the whole account waits until then. */
@@ -67,7 +67,7 @@ export interface FleetTaskFacts {
    */
   readonly claims_without_iteration: number;
   readonly hosts: readonly string[];
-  /** How often the task was parked since an iteration was last counted, or somebody resumed it. */
+  /** How often a worker parked the task since an iteration was last counted, or somebody resumed the task. */
   readonly parks_without_iteration: number;
   readonly worker: string | null;
   readonly host: string | null;

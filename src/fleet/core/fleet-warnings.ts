@@ -22,7 +22,7 @@ export interface FleetView {
 export type FleetWarning =
   /** A queue has tasks, but no living worker takes them. */
   | { readonly kind: 'no-worker'; readonly queue: string; readonly tasks: number }
-  /** Workers take the queue, but all of them are too old for the schema of its tasks. */
+  /** Workers take the queue, but all of them are too old for the schema (stored form) of its tasks. */
   | {
       readonly kind: 'unknown-schema';
       readonly queue: string;
@@ -81,7 +81,7 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A task with this many claims but no finished attempt is probably passed from worker to worker. */
 const CLAIMS_SUSPECT = 3;
-/** A task that was parked this often without a counted iteration probably never gets through one. */
+/** A task that was parked (left to wait without a worker) this often probably never gets through an iteration. */
 const PARKS_SUSPECT = 3;
 
 /** Returns a fleet's facts with the warnings that follow from them, for `ralph fleet status`. */

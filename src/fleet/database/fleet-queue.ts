@@ -37,7 +37,7 @@ export interface FleetQueue {
 
   // For workers.
 
-  /** Records that a worker is alive. It is called with each beat, even while the worker has no claim. */
+  /** Records that a worker is alive. It is called together with `beat`, and even while the worker has no claim. */
   present(worker: WorkerFacts): Promise<void>;
   /** Removes the record of a worker that ends without having died. */
   leave(workerId: string): Promise<void>;
@@ -200,7 +200,7 @@ export interface Checkpoint {
   readonly status: Status;
   readonly iterations: number;
   readonly costUsd: number;
-  /** The newest snapshot at the origin; null before the first one was pushed. */
+  /** The newest snapshot in the task's repository (the origin); null before the first one was pushed. */
   readonly snapshot: CheckpointSnapshot | null;
 }
 

@@ -31,7 +31,7 @@ export interface QueuedTask {
 
 export const QUEUED_COLUMNS = 'task_id, number, schema, queue, account, priority';
 
-/** Returns the name of the pg-boss queue for tasks of one schema and one queue. */
+/** Returns the name of the pg-boss queue for tasks of one schema (stored form) and one queue of the fleet. */
 export function queueName({ schema, queue }: Pick<QueuedTask, 'schema' | 'queue'>): string {
   return `ralph-s${schema}-${queue}`;
 }
@@ -169,8 +169,8 @@ async function removeLeftovers(
 }
 
 /**
- * pg-boss takes the highest priority first, and then the oldest job. A task that was parked or handed over gets a new
- * job, but must not go to the end of the queue: so the task's number, which it keeps, is part of the priority.
+ * pg-boss takes the highest priority first, and then the oldest job. A task that a worker gave up gets a new job, but
+ * must not go to the end of the queue: so the task's number, which it keeps, is part of the priority.
  */
 function enginePriority({ priority, number }: QueuedTask): number {
   return priority * NUMBERS - (Number(number) % NUMBERS);

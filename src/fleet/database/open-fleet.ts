@@ -8,7 +8,7 @@ import { type Boss, ENGINE_SCHEMA, type Engine, loadEngine } from './load-engine
 import { newerTables, TABLES_VERSION } from './migrations.ts';
 import { pgFleetQueue } from './pg-fleet-queue.ts';
 
-/** How often, in seconds, pg-boss looks for lost claims: a dead worker's task is free after the lease and this time. */
+/** How often, in seconds, pg-boss looks for claims that have run out, which frees the tasks of dead workers. */
 const SUPERVISE_S = 10;
 
 export interface FleetToOpen {

@@ -9,7 +9,7 @@ import type { SqlRunner } from './load-engine.ts';
 export interface TaskRow
   extends QueuedTask,
     Omit<FleetTaskFacts, 'spec' | 'claims_without_iteration' | 'parks_without_iteration'> {
-  /** The fields of the spec that have no column of their own. */
+  /** The fields of the submitted task (its spec) that have no column of their own. */
   readonly spec: Omit<FleetSpec, keyof QueuedTask | 'settings'>;
   readonly settings: FleetSpec['settings'];
   readonly job: string | null;
@@ -142,7 +142,7 @@ async function settingsOf(
   return new Map(rows.map(({ sha256, settings }) => [sha256, settings]));
 }
 
-/** Resolves to the checkpoint of a task; null if it has none. */
+/** Resolves to the stored state of a task; null if it has none. */
 export async function readCheckpoint(tx: SqlRunner, taskId: string): Promise<Checkpoint | null> {
   const { rows } = await tx.executeSql(
     `select status, iterations, cost_usd as "costUsd", snapshot, packed from ralph.checkpoint where task_id = $1`,

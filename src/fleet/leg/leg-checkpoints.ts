@@ -67,7 +67,7 @@ export function createCheckpoints(world: CheckpointWorld): LegCheckpoints {
     snapshot,
   });
 
-  // A request for approval expires by the database's clock, which also decides when the parked task is woken.
+  // A request for approval expires by the database's clock, which also decides when the waiting task is woken.
   const openUntil = async (state: LoopState) => {
     if (state.step.kind !== 'approving' || isAnswered || askedFor(state) === null) {
       return { now: systemClock.now() };

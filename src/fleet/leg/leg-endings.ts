@@ -17,7 +17,7 @@ import type { WorkerSick } from './worker-sick.ts';
 
 /*
  * How a worker's run of a task (a leg) ends if its loop did not come to an end: the task goes to another worker, has
- * failed, or was stopped by a person. Its checkpoint stays as it was.
+ * failed, or was stopped by a person. Its stored state (checkpoint) stays as it was.
  */
 
 const NOTHING_BESIDE: WrittenBeside = { events: [], requestsDone: [] };
@@ -36,8 +36,8 @@ export async function giveBack(
 }
 
 /**
- * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or the task was often
- * parked without an iteration, the claim is left to run out and counts as lost. After several lost claims the task
+ * Gives a task to another worker, since this one cannot work. If an agent has worked in vain, or workers often gave
+ * the task up without an iteration, the claim is left to run out and counts as lost. After several lost claims the task
  * fails: otherwise a task that fills every disk would cost money, and stop one worker after the other.
  */
 export async function leaveToAnother(state: LegState, sick: WorkerSick): Promise<void> {

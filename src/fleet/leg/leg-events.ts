@@ -13,7 +13,7 @@ export interface LegEvents {
    * the task open.
    */
   ending(): readonly RalphEvent[];
-  /** Marks events as written with a checkpoint, so that they are not written once more. */
+  /** Marks events as written together with the task's state, so that they are not written once more. */
   written(events: readonly RalphEvent[]): void;
   /** Writes the waiting events, after the previous call has ended. If that fails, they wait for the next call. */
   flush(write: (events: readonly RalphEvent[]) => Promise<boolean>): Promise<void>;

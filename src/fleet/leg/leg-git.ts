@@ -42,8 +42,8 @@ export interface LegGit {
   /** Takes the object that makes snapshots of the work tree (its keeper), before the loop begins. */
   opened(keeper: TreeKeeper | null): void;
   /**
-   * Pushes the work tree to the origin as a snapshot, unless it is the same as the newest one there. Rejects with a
-   * `LegFailed` (the task fails) if the origin is away for too long, or at once if it refuses a task's first snapshot.
+   * Pushes the work tree to the origin (the task's repository) as a snapshot, unless the newest one there is the same.
+   * Rejects with `LegFailed` if the origin fails for too long, or at once if it refuses a task's first snapshot.
    */
   keepTree(iteration: number, isStarting: boolean): Promise<CheckpointSnapshot>;
   /** Removes some snapshots at the origin if there are very many. Never rejects: those that stay only take up room. */
@@ -97,7 +97,7 @@ export async function openLegGit(
   return createLegGit(state, leg, { ...parts, env: git.env });
 }
 
-/** Returns the prefix of the task's snapshot refs in its work trees; null before the first checkpoint. */
+/** Returns the prefix of the task's snapshot refs in its work trees; null before the task's state was first stored. */
 function refsOf({ claim: { taskId, checkpoint } }: LegState, leg: LegFolder): string | null {
   if (checkpoint === null) return null;
   return packedTask(pathsOf(leg, taskId), checkpoint.packed).git.snapshots;

@@ -32,7 +32,7 @@ export interface LegState {
   settling: boolean;
   /** Whether the end of the leg is stored: then no beat is needed any more. */
   settled: boolean;
-  /** Whether an agent may have run since the last checkpoint, so that the work tree has work that is nowhere else. */
+  /** Whether an agent may have run since the task was last stored: then the work tree has work that is nowhere else. */
   mayHaveRun: boolean;
   place: RequestPlace | null;
   /** People's requests to the run by id, with the number of saves since each was left. */

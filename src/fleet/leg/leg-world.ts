@@ -15,7 +15,7 @@ export interface LegWorld {
   readonly hidden: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly keepTrees: 'failed' | 'all' | 'none';
-  /** How long a failing call of the origin is repeated, in milliseconds. */
+  /** How long a failing git call to the task's repository (the origin) is repeated, in milliseconds. */
   readonly originPatienceMs: number;
   /** How old a leg may get before it is handed over, in milliseconds. */
   readonly longestLegMs: number;

@@ -18,7 +18,7 @@ import { orAborted } from './repeat.ts';
 import { keepLegFolder, type LegFolder, makeLegFolder, removeLegFolder } from './worker-home.ts';
 import { sicknessIn } from './worker-sick.ts';
 
-/** This worker's run of a task, from its claim until the task has ended, is parked or is lost. */
+/** This worker's run of a task (a leg), from its claim until the task has ended, waits without a worker, or is lost. */
 export interface RunningLeg {
   readonly claim: FleetClaim;
   /** Resolves when nothing of the leg runs any more. */

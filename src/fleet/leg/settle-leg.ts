@@ -32,8 +32,8 @@ interface EndingLeg {
 }
 
 /**
- * Ends the task, or parks it if it has paused only to be handed over or because of `--max-usage`. Resolves to the
- * status in which the task ended; null if it was parked.
+ * Ends the task, or leaves it to wait without a worker (parks it) if it has paused only to be handed over or because of
+ * `--max-usage`. Resolves to the status in which the task ended; null if it was parked.
  */
 export async function settleLeg(
   { state, git, checkpoints, events, ...leg }: EndingLeg,

@@ -67,7 +67,7 @@ function beat(ownerFile: string): void {
   try {
     utimesSync(ownerFile, now, now);
   } catch {
-    // The file is missing, or the disk has failed; the next beat may succeed.
+    // The file is missing, or the disk has failed; the next heartbeat may succeed.
   }
 }
 

@@ -36,8 +36,8 @@ type Away = Extract<LandEnd, { readonly kind: 'away' }>;
 const NAMES_AT_MOST = 100;
 
 /**
- * Moves the task's branch at the origin to the result, if it still is where the task left it. If somebody else has
- * moved it, or git cannot have it beside another branch, the result is pushed under a name of its own.
+ * Moves the task's branch in its repository (the origin) to the result, if it is still where the task left it. If
+ * somebody else has moved it, or git cannot have it beside another branch, pushes the result under a name of its own.
  */
 export async function landResult(request: ResultToLand): Promise<LandEnd> {
   const { mirror, commit, branch, left, objects } = request;

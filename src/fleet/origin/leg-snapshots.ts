@@ -14,7 +14,7 @@ import type { CheckpointSnapshot } from '../database/fleet-queue.ts';
 import type { Mirror } from './mirror.ts';
 
 /*
- * A worker that takes a task over finds its work tree as a snapshot at the origin, under a name that no other push has:
+ * A worker that takes a task over finds its work tree as a snapshot in the task's repository (origin), at its own name:
  *
  *   work tree ──► objects ──► without files that look like secrets ──► commit ──► refs/ralph/<task>/<i>.<fence>.<n>
  *
@@ -98,7 +98,7 @@ async function untrackedSecrets(
   );
 }
 
-/** A snapshot at the origin, as a checkpoint names it. */
+/** A snapshot at the origin, as the stored state of the task names it. */
 type SnapshotAtOrigin = Omit<CheckpointSnapshot, 'before' | 'start'>;
 
 type SnapshotPush =

@@ -35,8 +35,8 @@ export interface LegTreeRequest {
   /** Absolute path of the leg's folder; the work tree is `tree` in it. */
   readonly folder: string;
   /**
-   * The commit for HEAD: from the checkpoint, or where the task begins. '' for a branch without a commit, which only a
-   * snapshot can have.
+   * The commit for HEAD: that of the task's stored state, or where the task begins. '' for a branch without a commit,
+   * which only a snapshot can have.
    */
   readonly head: string;
   /** The newest snapshot of the task; null before the first one. */

@@ -76,7 +76,7 @@ export async function makeMirror(place: MirrorPlace, hash: Hash, git: GitBase): 
 
 /**
  * Makes a new mirror in place of a damaged one; call it only under the mirror's lock. Objects that work trees borrow
- * may be on no branch of the origin any more, so readable ones are copied. Rejects with the system's error.
+ * may be on no branch at the URL (the origin) now, so readable ones are copied. Rejects with the system's error.
  */
 export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase): Promise<void> {
   const old = `${place.folder}.damaged`;

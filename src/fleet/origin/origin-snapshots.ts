@@ -15,8 +15,8 @@ export type RemoveEnd =
   | FetchTrouble;
 
 /**
- * Removes all refs of a task at the origin: `refs/ralph/<task_id>/*`, and never its branch. Resolves as usual even if
- * some or all are gone already.
+ * Removes a task's refs `refs/ralph/<task_id>/*` from its repository (the origin), and never its branch. Resolves as
+ * usual even if some or all are gone already.
  */
 export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
   return removeSome(mirror, taskId, (all) => all);

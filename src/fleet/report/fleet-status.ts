@@ -66,7 +66,7 @@ function workerCells(worker: WorkerSeen, { view, silent }: FleetPicture): readon
   ];
 }
 
-/** Returns the cells of a queue. Its schema is shown only if the queue has tasks of several schemas. */
+/** Returns the cells of a queue. The schema (stored form) of its tasks is shown only if they have several. */
 function queueCells(
   { queue, schema, waiting, running, parked, oldest_waiting_at: oldest }: QueueFacts,
   all: readonly QueueFacts[],

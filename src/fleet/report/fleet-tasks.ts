@@ -130,7 +130,7 @@ export interface FleetTaskDetail {
   readonly detail: TaskDetail;
 }
 
-/** Returns a task in detail as text: first the facts that only the fleet knows, then those from its checkpoint. */
+/** Returns a task in detail as text: first the facts that only the fleet knows, then those from its stored state. */
 export function fleetTaskDetail(task: FleetTaskDetail, options: TableOptions): string {
   const lines = fieldLines(fleetFieldsOf(task), options);
   const shown = taskDetail({ ...task.detail, isElsewhere: true }, options);

@@ -8,7 +8,7 @@ import { removeSnapshotsAtOrigin } from '../origin/origin-snapshots.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** A task whose refs cannot be removed at its origin, and why, in a sentence. */
+/** A task whose git refs cannot be removed from its repository (the origin), and why, in a sentence. */
 export interface StayingTask {
   readonly taskId: string;
   readonly why: string;

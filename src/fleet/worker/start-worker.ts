@@ -20,7 +20,7 @@ import { runWorker, type WorkerOptions } from './worker.ts';
 
 /** A worker's run of a task (a leg) that gets this old is ended even in the middle of an iteration. */
 const OLDEST_LEG_MS = 23.5 * 3_600_000;
-/** How long a failing call of the origin is repeated, in milliseconds. */
+/** How long a failing git call to a task's repository is repeated, in milliseconds. */
 const ORIGIN_PATIENCE_MS = 3_600_000;
 /** How long a worker claims nothing after it could not run a task here, in milliseconds. */
 const REST_MS = 5 * 60_000;
