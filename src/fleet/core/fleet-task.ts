@@ -33,7 +33,7 @@ export interface FleetSpec {
 }
 
 /**
- * What a parked task waits for: a worker's run of it (a leg) has ended, but not the task. The leg may give `inMs`, which
+ * What a parked task waits for: a worker's run of it (a leg) has ended, but not the task. The leg may give `inMs`. That
  * counts from the database's now and wins over `until`, since the hosts' clocks differ. Otherwise `until` is given by a
  * service, such as the reset of a usage limit. The fleet stores only `until`.
  */
