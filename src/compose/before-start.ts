@@ -139,7 +139,7 @@ export function temporaryFolderProblem({ settings, policy }: RunPlan): string | 
   return `${named} expects the absolute path of a folder that can be written, since a claim may be checked in a checkout of its own; found ${folder}${why}.`;
 }
 
-/** Warns if git cannot open the repository. If the task needs its own work tree, `openTaskTree` refuses instead. */
+/** Warns if git cannot open the repository. A task with its own work tree is refused later, when that is made. */
 async function gitWorks({ plan, repository }: Asked): Promise<readonly Answer[]> {
   if (plan.workTree !== null || plan.settings.snapshots === false) return [];
   const opened = await repository();

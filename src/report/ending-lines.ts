@@ -211,8 +211,8 @@ function agentOf({ agent, judge }: EndingEvent, only: AgentName): AgentName {
 }
 
 /**
- * Returns what to do about an ending, or null. `failure` is what the agent said of the failure behind it; `accepting`
- * has the flags that accept what was found.
+ * Returns what to do about an ending, or null. `failure` is what the agent said when it failed; `accepting` are the
+ * flags that accept what was found.
  */
 export function remedyFor(
   state: string,

@@ -44,7 +44,7 @@ export interface OrchestrateOptions {
   readonly warn: (sentence: string) => void;
 }
 
-/** Creates the links of a pass over the vault to the outside world. `close` stops the handling of signals. */
+/** Returns the functions by which a pass over the vault reads, runs and reports. `close` stops handling signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {

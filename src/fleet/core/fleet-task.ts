@@ -62,8 +62,8 @@ export interface FleetTaskFacts {
   /** How often the task was claimed: the number of the newest claim, called its fence. */
   readonly fence: number;
   /**
-   * How many claims there were, without those that ended by parking, since an agent last came to its end, an iteration
-   * was counted, or somebody resumed the task.
+   * How many claims there were since an agent last came to its end, an iteration was counted, or somebody resumed the
+   * task. Claims that ended by parking do not count.
    */
   readonly claims_without_iteration: number;
   readonly hosts: readonly string[];

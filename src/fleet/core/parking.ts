@@ -4,7 +4,7 @@ import { type Approval, laterBy, msBetween } from '../../core/task/task-state.ts
 import type { Parking } from './fleet-task.ts';
 
 interface ParkingFacts {
-  /** The current instant; for an approval by the database's clock, by which the request expires. */
+  /** The current instant; for an approval, it is by the database's clock, because the request expires by that clock. */
   readonly now: string;
   /** Whether the approval that the task waited for is answered, so that the task goes on. */
   readonly isAnswered: boolean;

@@ -17,7 +17,7 @@ export interface LegWorld {
   readonly keepTrees: 'failed' | 'all' | 'none';
   /** How long a failing git call to the task's repository (the origin) is repeated, in milliseconds. */
   readonly originPatienceMs: number;
-  /** How old a leg may get before it is handed over, in milliseconds. */
+  /** How old a leg may get before its task is handed over to another worker, in milliseconds. */
   readonly longestLegMs: number;
   /** How old a leg may get before it is ended even in the middle of an iteration, in milliseconds. */
   readonly oldestLegMs: number;
