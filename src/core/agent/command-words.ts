@@ -14,7 +14,7 @@ const GEMINI_ERROR = /\bTerminalQuotaError: (.+)/;
 const READ_LINES = 10;
 const READ_CHARS = 600;
 
-/** A failure that a command has reported in words. */
+/** A failure that a plain command, run as the agent, has reported in words. */
 interface CommandFailure {
   readonly means: FailureKind;
   /** The line that names the failure, and the lines after it, which may say when a limit resets. */

@@ -2,7 +2,7 @@ import type { RateLimitFacts } from './attempt.ts';
 import { isLongOver, readResetTime } from './reset-time.ts';
 import { sharedFailure } from './shared-wordings.ts';
 
-/** A plan limit that blocks the account; `resetsAt` is an ISO instant, or null if none was given. */
+/** A limit of the account's plan that blocks the account; `resetsAt` is an ISO instant, or null if none was given. */
 interface UsageLimit {
   readonly resetsAt: string | null;
 }

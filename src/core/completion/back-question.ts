@@ -1,6 +1,6 @@
 import type { PromiseVerdict } from './promise.ts';
 
-/** A place in a message where it is doubtful whether the agent means the promise. */
+/** A place in a message where it is doubtful whether the agent means the promise (the text that says "done"). */
 export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
 
 /** The words for each place. They follow the words "stated the promise". */
@@ -13,7 +13,7 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   veiled: 'at its end, with invisible characters inside it',
 };
 
-/** Builds the question whether the task is complete. An agent that only repeats it does not state the promise. */
+/** Builds the question whether the task is complete. An agent that only repeats the question does not state the promise. */
 export function backQuestion(promise: string, where: DoubtfulPlace): string {
   return [
     `Is the task complete? Your last message stated the promise ${PLACES[where]}: that can be meant or not.`,

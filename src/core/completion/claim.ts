@@ -3,13 +3,13 @@ import type { Evidence } from '../task/task-state.ts';
 import { asCheckResult, type CheckResult, type JudgeRules, judgeCheck } from './check-result.ts';
 import type { Sightings } from './sightings.ts';
 
-/** A claim that the task is complete: a condition of it holds. Whether to accept the claim is still undecided. */
+/** A claim that the task is complete: a completion condition holds. Whether to accept the claim is still undecided. */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;
 }
 
-/** Returns the result of the command that decided a claim, if one did: an agent can bend it like a check. */
+/** Returns, as a check, the result of the command on which a claim rests, if any: an agent can bend it like a check. */
 export function decidingCheck(
   { evidence }: Claim,
   { commands }: Sightings,

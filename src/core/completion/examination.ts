@@ -75,7 +75,7 @@ export type JudgeTrouble =
   | { readonly kind: 'outage' }
   | { readonly kind: 'fatal'; readonly cause: FatalCause };
 
-/** A file that a check rewrote although it compares the work with it, such as a snapshot of expected output. */
+/** A file that a check rewrote although the check compares the work with that file, such as the expected output. */
 export interface RewrittenFile {
   /** Relative to the root of the work tree. */
   readonly path: string;

@@ -18,8 +18,8 @@ export function visible(text: string): string {
 }
 
 /**
- * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
- * mention where they are not those of the promise. Also removes colour codes, which do not count.
+  * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
+  * mention whose invisible characters are not in the promise itself. Also removes colour codes, which do not count.
  */
 export function markVeiled(message: string, promise: string): string {
   if (!ONE.test(message)) return message;

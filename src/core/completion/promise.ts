@@ -16,7 +16,7 @@ import { readPlacement } from './statement.ts';
 
 export type { PromptText } from './echoes.ts';
 
-/** What a message says about the promise. `line` is the evidence: one line, at most 200 code units. */
+/** What a message says about the promise (the text for "done"). `line` is the evidence: at most 200 code units. */
 export type PromiseVerdict =
   /** The promise is stated according to the requested rule. */
   | { readonly kind: 'stated'; readonly line: string }

@@ -7,7 +7,7 @@ export interface Sightings {
   readonly watchMatches: readonly string[];
   /** The watched file's path in the done folder if it was moved there during the task; otherwise null. */
   readonly movedFile: string | null;
-  /** The results of the conditions' commands, by the kind of the condition. */
+  /** The results of the completion conditions' commands, by the kind of the condition. */
   readonly commands: Readonly<Record<string, MeasuredResult>>;
   readonly plan: PlanCount | null;
   /** The plan at the task's start; absent if unknown. */

@@ -43,14 +43,14 @@ export function isOnWriting(text: string): boolean {
   return WRITES.test(text) || WRITES_INSIDE.test(text);
 }
 
-/** Words that lead to an object: `I finish with`, `blocked; no`. The words in `WRITES` do so, too. */
+/** Words that need a grammatical object after them: `I finish with`, `blocked; no`. So do the words in `WRITES`. */
 const LEADS = anyWord('with|to|for|no|then', 'mit|danach', 'par|puis', 'con');
 const TAKES_IT = new RegExp(
   `(?:${WRITES.source}|${LEADS.source}|${WRITES_INSIDE.source}|写|然后是)\\s*$`,
   'iu',
 );
 
-/** Whether the text after this one is the object of its last word. */
+/** Whether the last word of a text needs what follows the text as its grammatical object. */
 export function takesObject(text: string): boolean {
   return TAKES_IT.test(text.slice(-LONGEST));
 }

@@ -7,7 +7,7 @@ import type { Approval, Wait } from '../task/task-state.ts';
 import type { EventBody } from './events.ts';
 import type { Ending, LoopState, WayToSettle } from './loop-state.ts';
 
-/** What the loop is to do next. The answer to a question is the next event; an announcement has no answer. */
+/** What the loop is to do next: a question, which the next event answers, or an announcement, which has no answer. */
 export type Action = Question | Announcement;
 
 export type Question =

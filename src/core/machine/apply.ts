@@ -22,7 +22,7 @@ export function apply({ state, announced = [], decision }: Decided, moment: Mome
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
-/** Returns the end that replaces a start or a wait after a stop or pause, or a start after the time limit; or null. */
+/** Returns the task's end if a stop or pause forbids a start or a wait, or the time limit forbids a start; or null. */
 function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
   const isStart = kind === 'start';
   // The repeated wait of a resumed task is not replaced: a stop or pause request cuts that wait short anyway.
@@ -90,7 +90,7 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       return to({ ...state, step: decision }, { kind: 'examine', part, checks, ...about });
     }
     case 'settling': {
-      // A task that is already in this step was resumed after its driver died in it.
+      // A task that is already in this step was resumed, because the ralph process that ran it died in this step.
       const again = state.step.kind === 'settling';
       const tree = treeToSettle(state.streaks, decision.answer, policy, again);
       return to({ ...state, step: decision }, { kind: 'settle-tree', by: decision.by, ...tree });

@@ -61,7 +61,7 @@ export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): 
         : withAnswer({ ...state, task }, approval, event.answer, at);
     }
     case 'ended-by-caller': {
-      // If an earlier `ralph resume` left a driver in the state, that driver is dead and announces
+      // If an earlier `ralph resume` left its process in the state as the driver, that process is dead and announces
       // nothing.
       const task = { ...working.task, paused_for_approval: false, driver: null };
       return { state: { ...state, task }, decision: { kind: 'end', ...event.ending } };

@@ -5,7 +5,7 @@ import type { Announcement } from './action.ts';
 import type { EventBody } from './events.ts';
 import type { CountedAnswer, Ending, LoopState, Step } from './loop-state.ts';
 
-/** The instant of an event, and the policy by which its step decides. */
+/** The instant of an event, and the policy (the task's settings) by which the current step decides. */
 export interface Moment {
   readonly at: string;
   readonly policy: Policy;
@@ -14,7 +14,7 @@ export interface Moment {
 /** What a step has decided. `apply` builds the next state and the actions from it. */
 export type Decision =
   | End
-  /** Announces the ending again, because the driver died before announcing it. */
+  /** Announces the ending of an ended task, because the ralph process that ran it died before announcing it. */
   | { readonly kind: 'announce-end' }
   /**
    * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the same prompt
@@ -29,7 +29,7 @@ export type Decision =
   | { readonly kind: 'wait'; readonly wait: Wait }
   /** Asks the agent whether it is done, since its answer left that in doubt. */
   | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
-  /** Enters this step, or repeats it in a resumed task. */
+  /** Enters one of the steps below, or repeats it in a resumed task. */
   | Extract<
       Step,
       {

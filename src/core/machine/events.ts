@@ -77,7 +77,7 @@ export interface AgentChanged {
   readonly error: string | null;
 }
 
-/** The events of the journal and of `--json`. Programs rely on their names and fields. */
+/** The events of the journal (the event log of a task) and of `--json`. Programs rely on their names and fields. */
 export type EventBody =
   | {
       readonly event: 'task_started';
@@ -144,7 +144,7 @@ export type EventBody =
       'number'
     > & { readonly detail: string })
   | {
-      /** The agent stated the promise in a doubtful place and is asked whether it is done. */
+      /** The agent stated the promise (the text for "done") in a doubtful place, and is asked whether it is done. */
       readonly event: 'asked_back';
       readonly iteration: number;
       readonly attempt: number;

@@ -39,7 +39,7 @@ import { wayToSettle } from './settling.ts';
 
 /*
  * Decides what follows an iteration. A claim is a statement that the task is complete, and gates are the conditions for
- * accepting it. The questions are asked in this order; the first that applies decides:
+  * accepting it. The breaker ends a task that gets nowhere. The first question in this order that applies decides:
  *
  *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
@@ -109,8 +109,8 @@ function wasCutOff({ stopRequested }: LoopState, examination: Examination): bool
 }
 
 /**
- * Returns ralph's own texts, the agent's message (null if it did not end well), and whether that states the abort
- * promise.
+  * Returns the texts of ralph's prompt, the agent's message (null if the agent did not end well), and whether that
+  * message states the abort promise.
  */
 function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);
@@ -120,7 +120,7 @@ function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Po
   return { own, message, isAborted };
 }
 
-/** Whether the agent gives the task up or asks a person, so that its promise does not matter. */
+/** Whether the agent gives the task up or asks a person, so that its statement of completion does not matter. */
 export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: Policy): boolean {
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;

@@ -38,7 +38,7 @@ export type LoopEvent =
       readonly lostSession?: SessionUsage | null;
       /** Whether this resume only announces the task's ending, because the last driver died before it could. */
       readonly tellsOnly?: boolean;
-      /** Whether the time without a driver counts against `maxWaitMs`, as it does for a task of a fleet. */
+      /** Whether the time without a driver counts against the limit for waiting, as it does for a task of a fleet. */
       readonly waitedOn?: boolean;
       /** This and the next field are as in `started`. */
       readonly setupFailed?: string | null;
@@ -105,7 +105,7 @@ export type IterationReport =
 /** How a person answered a request. */
 export interface PersonsAnswer {
   readonly kind: 'approved' | 'rejected';
-  /** The path of the answer file, relative to the vault. */
+  /** The path of the answer file, relative to the vault (the folder of the user's task files). */
   readonly file: string;
   readonly reason: string | null;
 }

@@ -79,7 +79,7 @@ export type Step =
   /** The agent is asked whether it is done: see `asking-back.ts`. */
   | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
   | { readonly kind: 'looking'; readonly answer: CountedAnswer }
-  /** What the vault spent today is counted before the agent starts; see `day-budget.ts`. */
+  /** What all tasks together have spent today is counted before the agent starts; see `day-budget.ts`. */
   | { readonly kind: 'counting-day'; readonly prompt: 'next' | 'same' | 'updated' }
   /** The checks run before the first iteration. */
   | { readonly kind: 'measuring'; readonly results: readonly CheckResult[] }
@@ -145,15 +145,15 @@ export interface Trouble {
   readonly failedStarts: number;
   /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Retries after a fatal error that may pass, since the agent had worked before. */
+  /** Retries after fatal errors that may pass by themselves, because the agent had worked before. */
   readonly fatalRetries: number;
-  /** Consecutive attempts of this iteration whose driver died. */
+  /** Consecutive attempts of this iteration during which the ralph process died. */
   readonly interrupted: number;
   /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
   /** When the first of the attempts in `limitedInARow` hit the limit; null if there are none. */
   readonly limitedSince: string | null;
-  /** Flags that ralph leaves out, since this agent does not know them. */
+  /** Command line flags that ralph leaves out, since the agent does not know them. */
   readonly droppedFlags: readonly string[];
 }
 
@@ -182,7 +182,7 @@ export interface Streaks {
   readonly cutBy?: SignName;
   /** Claims that passed every gate except the last, confirmation. */
   readonly confirmations: number;
-  /** Iterations in which a signal was stated. */
+  /** Iterations in which the agent stated one of the texts in `policy.signals`. */
   readonly signals: number;
   /**
    * Iterations since the first one whose changes could not be committed, inclusive. The next commit has all changes.

@@ -132,7 +132,7 @@ function errorOf({ outcome, record: { agent } }: CountedAnswer): string {
   return `${agent === undefined ? '' : `${agent}: `}${describeOutcome(outcome)}`;
 }
 
-/** Counts the claims of completion in a row that the same finding or gate has blocked. */
+/** Counts the claims of completion in a row that the same finding or gate (condition for accepting it) has blocked. */
 function unprovenAfter(
   { streaks: { unprovenClaims, unprovenBy }, stopRequested }: LoopState,
   held: Blocker | null,
@@ -236,7 +236,7 @@ export function iteratedEvent(
   };
 }
 
-/** Builds the other events of a judged iteration: a near miss, or a claim that a gate blocked. */
+/** Builds the other events of a judged iteration: for a near miss, for each finding, and for a blocked claim. */
 export function furtherEvents(
   { record, verdict }: CountedAnswer,
   judged: ClaimVerdict,

@@ -14,8 +14,8 @@ import { continueAtOnce } from './next-iteration.ts';
 import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
 
 /*
- * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was
- * running was never counted, so its iteration is tried again.
+  * Where a task resumes. The action that was running when the driver (the ralph process that ran the task) died is
+  * repeated. An attempt that was running was never counted, so its iteration is tried again.
  *
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting
@@ -98,8 +98,8 @@ function takenUp(
   const { judging } = state;
   return {
     ...rest,
-    // Without a driver nothing was tried, so the time that counts against the limit for waiting
-    // starts again.
+    // Unless `waitedOn`, the time that counts against the limit for waiting starts again: without a driver, nothing
+    // was tried.
     trouble: waitedOn ? trouble : { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     ...(isStalled && judging !== undefined ? { judging: { ...judging, held: 0 } } : {}),
@@ -198,7 +198,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }
 
-/** Whether a wait still applies. For a usage limit or an outage of one of several agents, `takeShift` decides that. */
+/** Whether a wait still applies. With several agents, the next start decides anew about a usage limit or an outage. */
 function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
   if (kind === 'delay' || agent === null) return true;
   const isHeld = kind === 'usage-limit' || kind === 'outage';

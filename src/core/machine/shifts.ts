@@ -15,7 +15,7 @@ import type { AgentChanged } from './events.ts';
 import type { LoopState } from './loop-state.ts';
 
 /*
- * Which agent of a list is on shift: the first one that is neither held nor skipped.
+  * Which agent of a list is on shift (is to work): the first one that is neither held (has to wait) nor skipped.
  *
  *   working ──┬─ plan limit, outage ──────────────────► held until its reset ──┐
  *      ▲      └─ not found, not logged in, no credit ─► skipped for this run ──┤
@@ -107,8 +107,8 @@ export function loseShift(
 }
 
 /**
- * Puts the agent to start on shift: in a new iteration, the first free one of the list. If none is free, waits or ends
- * the task.
+   * Chooses the agent to start: the first free one of the list, but a retry with the same prompt keeps its agent. If no
+   * agent is free, waits or ends the task.
  */
 export function takeShift(
   state: LoopState,
@@ -233,7 +233,7 @@ function withStanding(
   name: AgentName,
   changes: Partial<AgentStanding>,
 ): TaskState {
-  // Dropped, since it says only whether the time of an earlier hold was guessed.
+  // `is_guess` is dropped, since it says only whether the end of an earlier wait was guessed.
   const { is_guess: _, ...known } = standingOf(task, name);
   const standing = { ...known, ...changes };
   return { ...task, agents: { ...task.agents, [name]: standing } };

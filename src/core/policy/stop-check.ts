@@ -11,7 +11,7 @@ import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
 
 /*
- * Answers a stop hook that asks whether its agent may stop:
+  * Answers a stop hook (a command that an agent runs before it stops), which asks whether the agent may stop:
  *
  *   ended, paused, waiting for a person, out of iterations or time ──► may stop
  *   complete, given up, asking a person ─────────────────────────────► may stop
@@ -54,7 +54,7 @@ export interface StopView {
   readonly verified: readonly CheckResult[] | null;
 }
 
-/** Judges the agent's work by the task's conditions and gates. */
+/** Judges the agent's work by the conditions for completing the task and the gates (further tests of such a claim). */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
   // An echo of what ralph told the agent is not a statement of the agent.
   const own = promptTexts(policy, EMPTY_HANDOVER, 2);

@@ -11,7 +11,7 @@ export interface Rules {
   readonly stuckAfterMs: number;
 }
 
-/** After this many failed rescues a file is moved to `Quarantine`. */
+/** After this many failed rescues (tasks that were to finish a stuck file) the file is moved to `Quarantine`. */
 export const MAX_RESCUES = 3;
 /** A file that has changed within this time may still be being written. */
 const STILL_MS = 2_000;
@@ -100,7 +100,7 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
-/** Returns the action for a task that a pass has started or resumed: a resume, a wait for approval, or null. */
+/** Returns the action for a task that `ralph rescue` or `watch` has run: a resume, a wait for approval, or null. */
 function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
   if (task === null) return null;
   const ending = rowOfState(task.standing, task.exitReason);
@@ -142,7 +142,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
   switch (rescue.standing) {
     case 'corrupt':
     case 'completed':
-      // A corrupt state file does not stop a new run, which moves the file aside.
+      // A corrupt state file does not stop a new run, which moves that state file aside.
       return null;
     case 'newer ralph':
     case 'unreadable':

@@ -1,6 +1,6 @@
 import { type MaterialRules, materialBlock, materialLine } from '../text/untrusted-text.ts';
 
-/** The promise with which an agent completes a rescue. */
+/** The promise (the text that means "done") with which an agent ends its work on a stuck file. */
 export const RESCUE_PROMISE = 'Processing complete';
 
 export interface StuckFile {

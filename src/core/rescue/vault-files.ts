@@ -1,8 +1,8 @@
 import type { ShownState } from '../task/shown-task.ts';
 
 /**
- * The types of `ralph rescue` and `ralph watch`: what is known about a file in the vault, and what is done with it. A
- * rescue is a task that finishes a file which is stuck in `In_Progress`.
+  * The types of `ralph rescue` and `ralph watch`: what is known about a file in the vault (the folder of task files),
+  * and what is done with it. A rescue is a task that finishes a file which is stuck in `In_Progress`.
  */
 
 /** Which folder a file was found in. */
@@ -65,7 +65,7 @@ export interface FileFacts {
   /** The id of a task that rescues the file; `rescue` is that task, or null if it does not exist. */
   readonly rescueId: string;
   readonly rescue: FileTask | null;
-  /** Whether a pass over the vault has started or resumed the file's own task. */
+  /** Whether a pass (one run over all files of the vault) has started or resumed the file's own task. */
   readonly isOurs: boolean;
   /** Number of rescues that failed because of the file. */
   readonly failedRescues: number;

@@ -113,7 +113,7 @@ export function landingChecks(
   return [...verify, { name: until, command: until }];
 }
 
-/** How the lines around a task file's text in a prompt begin. The text above them is the same in all prompts. */
+/** How the lines before and after a task file's text begin. The prompt's text above them is the same for all files. */
 const FILE_BEGINS = '===== BEGIN DATA: the task file';
 const FILE_ENDS = '===== END DATA';
 

@@ -11,7 +11,7 @@ export interface TreeToSettle {
   readonly again: boolean;
 }
 
-/** What is still to be done in git when a task ends. A field is null if nothing of its kind is. */
+/** What is still to be done in git when a task ends. A field is null if there is nothing of its kind to do. */
 export interface LeftAtEnd {
   readonly uncommitted: Uncommitted | null;
   readonly indexBehind: IndexBehind | null;
@@ -23,7 +23,7 @@ export interface Uncommitted {
   readonly files: number | null;
 }
 
-/** The user's index lacks commits of the task, so git shows their changes as reverted. */
+/** The index of the user's repository lacks commits of the task, so git shows their changes as reverted. */
 export interface IndexBehind {
   /** Why the index is behind: a clause for people that names git's lock. */
   readonly why: string;

@@ -40,7 +40,7 @@ export interface TreePair {
 
 /** Two trees between which something other than the agent may have changed files. */
 interface Gap extends TreePair {
-  /** For a gap before an undo, the tree that it left. A path that is equal in `to` and `left` was not changed. */
+  /** For a gap before an undo, the tree that the undo left. A path that is equal in `to` and `left` was not changed. */
   readonly left: string | null;
 }
 
@@ -56,7 +56,7 @@ export interface UndoSpan {
   readonly base: ListedSnapshot;
   /** The tree that the undo or redo goes back to. */
   readonly before: string;
-  /** The tree at the end of the changes that are taken back; for a redo, the tree that its undo left. */
+  /** The tree at the end of the changes that are taken back; for a redo, the tree that the undo to be reverted left. */
   readonly after: string;
   /** The tree that ralph left last: the newest end of an iteration, with what undos have restored since. */
   readonly ours: string;
@@ -148,7 +148,7 @@ function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo
 
 /**
  * Returns the trees before and after the iterations from `first` to `last`; null if a snapshot that shows them is
- * gone. Iterations that changed nothing have no snapshot; if all are such, both trees are the same.
+  * gone. Iterations that changed nothing have no snapshot; if none changed anything, both trees are the same.
  */
 export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
   const { snapshots } = timeline;

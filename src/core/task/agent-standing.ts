@@ -24,7 +24,7 @@ export interface AgentStanding {
   readonly usage: Usage;
 }
 
-/** The standing of an agent with which nothing is wrong. */
+/** The values for an agent with which nothing is wrong. */
 export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 
 /** The judge of a task: what it has used, and what it said last. */

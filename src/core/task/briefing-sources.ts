@@ -8,7 +8,7 @@ export interface BriefingSources {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The absolute path of the key that the commands in the briefing must name; null if they find the key without it. */
+  /** The path of the key that seals state files, if the briefing's commands have to name it; null if they find it. */
   readonly keyFlag: string | null;
   /** For the tasks of a fleet: the words that name the fleet in a command, which needs no folders then. */
   readonly fleetWords?: readonly string[];
@@ -20,7 +20,7 @@ export interface BriefingSources {
   readonly day: DayBudget | null;
 }
 
-/** An event of a task, other than an iteration, as it was read from the journal: only two fields are sure. */
+/** An event of a task, other than an iteration, as read from the journal (the event log): only two fields are sure. */
 export interface Happening {
   readonly event: string;
   readonly at: string;
@@ -46,7 +46,7 @@ export interface FoundRun {
   readonly shown: ShownTask;
   /** Null if the file could not be read. */
   readonly task: TaskState | null;
-  /** Returns the completion rule in words. It reads the task's settings, which few readers of hundreds of tasks need. */
+  /** Returns the completion rule in words. A function, since the task's settings are read for it, and few callers need it. */
   readonly completion: () => string;
 }
 

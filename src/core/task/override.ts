@@ -63,7 +63,7 @@ function isAddable(name: SettingName): name is Addable {
   return SETTINGS[name].resume === 'adds';
 }
 
-/** How much of a limit a task has used. Time without a driver does not count. */
+/** How much of a limit a task has used. Time in which no ralph process ran the task does not count. */
 const USED: Readonly<Record<Addable, (stored: StoredRun, task: TaskState) => number>> = {
   maxIterations: (_, task) => task.metrics.iterations,
   maxCost: (_, task) => task.usage.cost_usd,

@@ -44,7 +44,7 @@ export interface Policy extends LoopSettings {
   readonly delayMs: number;
   /** How long ralph waits for the end of a usage limit or an outage before it gives up. */
   readonly maxWaitMs: number;
-  /** The machine's time zone, used for a reset time without a zone. */
+  /** The machine's time zone, used if the reset time of a usage limit names no zone. */
   readonly timeZone: string;
   /** Absolute path of the list to which this task belongs; absent if it belongs to none. */
   readonly list?: string;
@@ -86,7 +86,7 @@ const FIRST_RETRY_MS = 1_000;
 
 /**
  * Returns how many milliseconds to wait before the next attempt: 1 s, doubled with each failure up to 5 min,
- * then lowered at random by up to half, so that many drivers do not return at the same instant. `failures`
+  * then lowered at random by up to half, so that many tasks do not retry at the same instant. `failures`
  * counts from 1; `random` lies in [0, 1).
  */
 export function backOffMs(failures: number, random: number): number {
@@ -94,5 +94,5 @@ export function backOffMs(failures: number, random: number): number {
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** `statement`: the promise is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
+/** Where the promise (the text for "done") counts: `statement`: stated, tagged or bare; `contains`: anywhere. */
 export type MatchRule = Settings['match'];

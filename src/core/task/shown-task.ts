@@ -37,7 +37,7 @@ export interface ShownTask {
   readonly sandbox: 'on' | 'off' | null;
   readonly stateFile: string;
   readonly logDir: string;
-  /** Whether the task is in the history; otherwise it is open. */
+  /** Whether the task's state is in the history folder; otherwise the task is open. */
   readonly archived: boolean;
   /** Whether the state file has this user's seal (a keyed checksum that ralph wrote); false if that is unknown. */
   readonly isOwn: boolean;
@@ -100,8 +100,8 @@ export function showBroken(
 }
 
 /**
- * Returns the status, or `interrupted` if the driver died before it announced an ending. Two kinds of live task need
- * no driver: one that waits for an approval, and one whose state a program stores through the library.
+  * Returns the status, or `interrupted` if the driver (the process that runs the task) died before it announced an
+  * ending. A live task needs no driver if it waits for an approval or a program stores its state through the library.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;

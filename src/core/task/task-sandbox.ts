@@ -43,7 +43,7 @@ interface SandboxChange {
   readonly what: string;
 }
 
-/** How many refused hosts, and how many new files, the state lists and one report names. */
+/** The most refused hosts, and the most new files, that the state file lists or that one report names. */
 const MOST = 40;
 /** A host name has at most 253 characters. */
 const HOST_CHARS = 260;

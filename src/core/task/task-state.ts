@@ -67,7 +67,7 @@ export interface Evidence {
   readonly detail: string;
   /** The agent that completed the task; absent in a task with only one agent. */
   readonly agent?: string;
-  /** Whether the completion is proven; absent if ralph did not look, for example if a program keeps the task. */
+  /** Whether the completion is proven; absent if ralph did not look, for example if a program does the work itself. */
   readonly proof?: EvidenceProof;
 }
 
@@ -263,7 +263,7 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
-/** Whether an ended task is not announced. False for a completed task, which keeps no driver: see `isUntold`. */
+/** Whether a task's ending is still to be announced. False for a completed task, whose state keeps no driver. */
 export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }

@@ -183,7 +183,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // A list ticks the item after the claim. So the item needs a change: commands that the agent ran are no work.
+  // A task list ticks its item only after the claim. So the work has to change some file: mere commands are no work.
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }
@@ -207,7 +207,7 @@ function rewrittenFiles({ examination, checks }: FindingsView): readonly Finding
   return [{ finding: 'rewritten-files', checks: checks.map(({ name }) => name), files }];
 }
 
-/** Finds that the checks show no work: if they passed before it, too, they only show that nothing broke. */
+/** Finds that the checks show no work: if they also passed before the work, they only show that nothing broke. */
 function nothingShown({
   checks,
   checksAtStart,

@@ -148,7 +148,7 @@ function findingsView(view: ClaimView): FindingsView | null {
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/** Whether findings are looked for before this gate blocks a claim. So it is with their own gate and later ones. */
+/** Whether ralph looks for findings before this gate blocks a claim: true of the gate of findings and all later ones. */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
   return isFinding || AFTER_FINDINGS.has(held.gate);

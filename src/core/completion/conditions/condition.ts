@@ -10,7 +10,7 @@ export interface IterationView {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly sightings: Sightings;
-  /** Consecutive iterations, including this one, in which a signal was stated. */
+  /** Consecutive iterations, including this one, in which the agent stated a signal phrase of the user. */
   readonly signalsInARow: number;
   readonly policy: Policy;
 }
@@ -27,7 +27,7 @@ export interface Condition {
   readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Whether the condition judges the agent's words. If so, its claim needs a good end and no refused tools. */
+  /** Whether the condition judges the agent's words. Its claim then needs an agent that ended well, without refusals. */
   readonly byWords: boolean;
   /** Whether checking the condition searches the work tree. If so, the state is saved before that. */
   readonly isSlow?: true;
