@@ -13,7 +13,7 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   veiled: 'at its end, with invisible characters inside it',
 };
 
-/** Builds the question whether the task is complete. An agent that only repeats the question does not state the promise. */
+/** Builds the question whether the task is complete. An agent that repeats the question does not state the promise. */
 export function backQuestion(promise: string, where: DoubtfulPlace): string {
   return [
     `Is the task complete? Your last message stated the promise ${PLACES[where]}: that can be meant or not.`,

@@ -16,9 +16,9 @@ export function criteriaOf(texts: readonly string[]): readonly Criterion[] {
   return given.map((text, at) => ({ id: `c${at + 1}`, text }));
 }
 
-/** Matches the mark of a list item, together with its box if there is one. */
+/** Matches the bullet or number of a list item, together with its checkbox if there is one. */
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
-/** Matches a rule, the underline of a heading, and a fence that is never closed. */
+/** Matches a horizontal rule, the underline of a heading, and a code fence that is never closed. */
 const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,}|[`~]{3,}.*)\s*$/;
 
 /**
@@ -47,7 +47,7 @@ export function readCriteria(text: string): readonly string[] {
   return found;
 }
 
-/** Returns the lines of a text outside of fences and comments. Headings and rules become blank. */
+/** Returns the lines of a text outside of code fences and HTML comments. Headings and horizontal rules become blank. */
 function proseLines(text: string): readonly string[] {
   const lines = text.replace(/<!--[\s\S]*?-->/g, '').split('\n');
   return [...shownLines(lines)].map(({ at }) => {

@@ -1,7 +1,7 @@
 import { standingOfWord } from './done-words.ts';
 import { type Edit, type ListItem, type ReadList, type TaskList, withEdits } from './list-item.ts';
 
-/** The text of a list that is kept after an agent may have changed the file. */
+/** The text of a task list that is kept after an agent may have changed the list's file. */
 export interface KeptList {
   readonly text: string;
   readonly what:

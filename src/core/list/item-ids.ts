@@ -29,7 +29,7 @@ export function withIds(
   });
 }
 
-/** Returns the name of a list: its path below the vault without the extension, and the tag of one in a JSON file. */
+/** Returns a list's name: its path below the vault (folder of task files) without extension, plus its tag in JSON. */
 export function listName(path: string, sections: readonly string[] = []): string {
   if (/\.json$/i.test(path) && sections.length > 0) {
     return listName([path.slice(0, -'.json'.length), ...sections].join('/'));

@@ -44,7 +44,7 @@ const STRING = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** Reads a JSON text with the place of each value, so that one can be changed and no other byte, or of a mistake. */
+/** Reads a JSON text, with the place of each value, so that a value can be changed alone. Or returns the mistake. */
 export function readJson(text: string): JsonNode | JsonMistake {
   return unlessMistaken(() => {
     const reader = jsonReader(text);

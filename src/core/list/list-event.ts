@@ -48,7 +48,7 @@ export type ListEvent =
       /** Whether the item's changes were taken back, or why they could not be. */
       readonly undone: UndoneItem;
     }
-  /** According to the source, somebody else works on the item. `why` is a clause. */
+  /** According to the list's source (such as an issue tracker), somebody else works on the item. `why` is a clause. */
   | { readonly kind: 'left'; readonly item: string; readonly why: string }
   /** The source could not be told that the item is done. */
   | { readonly kind: 'not-told'; readonly item: string; readonly why: string }

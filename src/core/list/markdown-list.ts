@@ -3,7 +3,7 @@ import { COMMENT, endOfHidden } from '../markdown/hidden-lines.ts';
 import { withIds } from './item-ids.ts';
 import type { DoneMark, Edit, ReadList } from './list-item.ts';
 
-/** Matches a box at the start of a list item, in three groups: the part before its sign, the sign, and the words. */
+/** Matches a checkbox at the start of a list item, in three groups: the part before its sign, the sign, the words. */
 const BOX = /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([^\p{L}\p{N}[\]]?|[xX])\][ \t]+(\S.*)$/u;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 /** Matches an id at the start of an item's words: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */

@@ -9,7 +9,7 @@ export interface Tag {
 
 const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'link', 'wbr']);
 const NAME = String.raw`(/?)([a-z][\w.:-]*)`;
-/** Patterns of tags, by the sign with which the tags begin. */
+/** Patterns of tags, by the character with which the tags begin. */
 const TAGS = new Map([
   ['<', new RegExp(String.raw`<${NAME}(?:[\s/][^<>]*)?>`, 'iy')],
   ['[', new RegExp(String.raw`\[${NAME}\]`, 'iy')],
@@ -40,7 +40,7 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** Whether the tag is one that agents write for ralph (a promise, an approval, progress), and not an element. */
+/** Whether the tag is one that agents write for ralph (a promise, an approval, progress), and not one of HTML or XML. */
 export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }

@@ -1,13 +1,13 @@
 import { endOfRun } from './inline-code.ts';
 
-/** Matches the first line of a fence, even after quote signs and list markers. */
+/** Matches the first line of a code fence, even after quote signs and list markers. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
-/** Matches a line that begins with a comment, even after quote signs and list markers. */
+/** Matches a line that begins with an HTML comment, even after quote signs and list markers. */
 export const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 
 /**
- * Yields the index of each line that is outside of fences and comments. Below one that never ends all lines are
- * yielded, as doubtful.
+  * Yields the index of each line that is outside of code fences and HTML comments. Below a fence or comment that never
+  * ends, all lines are yielded as doubtful.
  */
 export function* shownLines(
   lines: readonly string[],

@@ -1,6 +1,6 @@
 import type { Span } from './phrase.ts';
 
-/** The kinds of text in which a phrase is only shown or mentioned, not stated. */
+/** The kinds of text in which a phrase (such as the promise) is only shown or mentioned, not stated. */
 export const SHOWN = [
   'in-code',
   'in-a-comment',
@@ -10,7 +10,7 @@ export const SHOWN = [
   'in-an-unticked-box',
   /** The thinking of a model, printed between tags such as `<think>`. */
   'in-thinking',
-  /** Between the tags of any other element: `<example>`, `<details>`. */
+  /** Between the tags of any other HTML or XML element: `<example>`, `<details>`. */
   'in-an-element',
   /** JSON, YAML, a diff, unfenced code. */
   'in-data',

@@ -7,8 +7,8 @@ import { endOfFence, lineEnd } from './shown-block.ts';
 type ParagraphReader = (at: number, first: Line) => number;
 
 /**
- * Returns a function that calls `note` for each region of a paragraph that is not prose, and returns where to
- * continue reading. That can be beyond the paragraph, since a comment or an element can end later.
+  * Returns a function that calls `note` for each region of a paragraph that is not prose, and returns where to
+  * continue reading. That can be beyond the paragraph, since an HTML comment or element can end later.
  */
 export function paragraphReader(
   text: string,
@@ -53,7 +53,7 @@ export function paragraphReader(
 const BACKTICK = 0x60;
 const ANGLE = 0x3c;
 
-/** Reads a fence that opens at the end of a line, after text. Returns its end, or null if there is none. */
+/** Reads a code fence that opens at the end of a line, after text. Returns the fence's end; null if there is no fence. */
 function fenceBehindWords(text: string, at: number): number | null {
   const runEnd = endOfRun(text, at);
   if (runEnd - at < 3) return null;

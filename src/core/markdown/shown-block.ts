@@ -7,7 +7,7 @@ import { type Line, readLine } from './markdown-line.ts';
  */
 
 /**
- * Returns the end of a fence: a line that has only the fence's sign, at least as often. A fence followed by a word
+  * Returns the end of a code fence: a line that has only the fence's sign, at least as often. A fence followed by a word
  * opens a nested fence, even if it is not longer. Agents write such examples, although in Markdown the end of the
  * inner fence would end the outer one.
  */
@@ -49,7 +49,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '/*': '*/',
 };
 
-/** Returns the end of a bracket: a line that closes it and is indented no further, or the end of a comment. */
+/** Returns the end of a bracket: a line that closes it and is indented no further; for `/*`, the end of the comment. */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
   const closing = CLOSING[sign] ?? sign;
   for (let at = start; at < text.length; ) {

@@ -10,7 +10,7 @@ export interface Hint {
 /** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer hint, and the rest of a longer file is not read. */
 export const HINT_MAX_BYTES = 64 * 1024;
 
-/** How many UTF-16 code units of waiting hints are stored. They are limited because each saved state contains them. */
+/** How many UTF-16 code units of waiting hints are stored. There is a limit because each saved state has the hints. */
 const KEPT_CHARS = 1024 * 1024;
 
 /** The hints that a prompt contains. */

@@ -18,7 +18,7 @@ export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly files: readonly DifferingFile[];
   /** Changed files that the judge's folder contains only as they were at the start, or not at all. */
   readonly putBack: readonly string[];
-  /** A word that only this call contains. The judge's answer has to repeat it, so that no quoted text counts as one. */
+  /** A word that only this call has. The judge has to repeat it in its answer, so no quoted text passes for an answer. */
   readonly nonce: string;
   /** What was wrong with the judge's previous answer, as a clause; null for the first call. */
   readonly wrong: string | null;

@@ -1,6 +1,6 @@
 /** A folder of the work tree that checks may name by an absolute path. */
 export interface NamedPlace {
-  /** An absolute path of the folder, possibly through links. */
+  /** An absolute path of the folder, possibly through symbolic links. */
   readonly as: string;
   /** The folder's path relative to the top of the work tree; empty for the top itself. */
   readonly below: string;

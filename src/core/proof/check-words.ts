@@ -25,7 +25,7 @@ export interface CommandRun {
   readonly words: readonly string[];
   /** Folders in which the command works, as its words say. */
   readonly folders: readonly string[];
-  /** Calls of programs that run the recipes of a task file. */
+  /** Calls of programs that run the recipes of a task file, as make does with a Makefile. */
   readonly tasks: readonly TaskCall[];
   /** Words that hide what runs, such as `$D/check.sh`. */
   readonly hidden: readonly string[];

@@ -163,7 +163,7 @@ export const INTERPRETERS: ReadonlyMap<string, Interpreter> = new Map<string, In
 /** Options, in many programs, whose value is the folder to work in. */
 export const FOLDER_OPTIONS = /^(?:-C|--dir|--directory|--prefix|--cwd|--chdir)$/;
 
-/** Programs that run the recipes of a task file. */
+/** Programs that run the recipes of a task file, such as a Makefile. */
 export type TaskTool = 'make' | 'just' | 'task' | 'tox' | 'nox' | 'composer' | 'deno';
 
 export const TASK_PROGRAMS: ReadonlyMap<string, TaskTool> = new Map<string, TaskTool>([

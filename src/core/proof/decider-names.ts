@@ -19,7 +19,7 @@ const DECIDERS = [
   ...['pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc*', '.prettierignore'],
   ...['.rubocop.yml', 'jasmine.json'],
 ];
-/** Files that also list dependencies. Only their settings for tools count (`toolSection`). */
+/** Files that also list dependencies. Only their sections with settings for tools decide the results of checks. */
 const SHARED = ['package.json', 'composer.json', 'pyproject.toml', 'setup.cfg'];
 const DECIDER_NAME = new RegExp(
   `(?:^|/)(?:${[...DECIDERS, ...SHARED].map(asPattern).join('|')})$`,

@@ -64,7 +64,7 @@ export class Passes {
   }
 }
 
-/** Returns a line without numbers and times, which differ from run to run; '' for a line of dots for tests. */
+/** Returns a line without numbers and times, which differ from run to run; '' for a line with one dot per test. */
 function steady(line: string): string {
   const text = line
     .slice(0, LONGEST_LINE)

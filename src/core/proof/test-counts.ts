@@ -46,7 +46,7 @@ function mayTell(line: string): boolean {
 export interface OutputReport extends TestCounts {
   /** Whether the runner skipped the remaining tests because one failed. */
   readonly stoppedEarly: boolean;
-  /** The lines, without digits, that report a failure of something other than a test. 51 stand for more. */
+  /** The lines, without digits, that report a failure other than a test. 51 lines mean that there were even more. */
   readonly otherFailures: readonly string[];
 }
 

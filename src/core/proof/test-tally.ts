@@ -29,7 +29,7 @@ interface Said {
 
 /** Collects what one runner reports, line by line. */
 export class TestTally {
-  /** The pass to which the current lines belong, see `Passes`. */
+  /** The number of the pass (run of the suite) to which the current lines belong. */
   pass = 0;
   private readonly passes = new Map<number, Said>();
 

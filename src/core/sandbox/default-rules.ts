@@ -22,7 +22,7 @@ export interface GitFolder {
   readonly isTracked: boolean;
 }
 
-/** The facts from which the rules are made. Paths are absolute, without links, and need not exist. */
+/** The facts from which the rules are made. Paths are absolute, without symbolic links, and need not exist. */
 export interface Surroundings {
   readonly home: string | null;
   readonly workFolder: string;
@@ -35,7 +35,7 @@ export interface Surroundings {
   readonly gitLinks: readonly string[];
   /** Places that can be read although they lie in folders that are hidden by default. All of them exist. */
   readonly shown: readonly string[];
-  /** The folders of the vault in which the agent moves files. */
+  /** The folders of the vault (the folder of task files) in which the agent moves files. */
   readonly vaultFolders: readonly string[];
   /** Folders with a person's answers and ralph's states. The agent may not write them; they exist before it starts. */
   readonly fixedFolders: readonly string[];
@@ -105,7 +105,7 @@ export function sandboxRules(facts: Surroundings, asked: AskedRules): SandboxRul
   };
 }
 
-/** Returns the rules for a check, which runs the agent's code: without its login, and with hosts only if named. */
+/** Returns the rules for a check, which runs the agent's code: without the agent's login, and with named hosts only. */
 export function rulesForChecks(rules: SandboxRules): SandboxRules {
   const { places, variables } = rules.ofAgent;
   const isNamed = (rule: SandboxRule): boolean => rule.from !== BY_DEFAULT;

@@ -47,7 +47,7 @@ export function runsByItself(name: string, folder: string): boolean {
   return isNamed || name.endsWith(TOLD_ENDING);
 }
 
-/** Whether a folder of this name may contain files that programs run or obey. A link of this name may lead to some. */
+/** Whether a folder, or a symbolic link to one, may contain files that programs run or obey, if it has this name. */
 export function holdsSuchNames(folder: string): boolean {
   return BY_FOLDER.has(folder);
 }

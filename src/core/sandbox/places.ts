@@ -1,4 +1,4 @@
-/** Whether a path is `folder` itself or lies below it. Both are absolute paths without links. */
+/** Whether a path is `folder` itself or lies below it. Both are absolute paths without symbolic links. */
 export function isAtOrBelow(place: string, folder: string): boolean {
   return place === folder || place.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

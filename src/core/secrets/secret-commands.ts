@@ -38,7 +38,7 @@ const userPassword = (): RegExp => {
   return new RegExp(`((?<![\\w-])${flag}(${name}):)${password}`, 'g');
 };
 
-/** Builds a pattern for a flag such as `--db-password hunter2`. `ASSIGNMENTS` recognises the form with `=`. */
+/** Builds a pattern for a flag such as `--db-password hunter2`. Another rule recognises the form with `=`. */
 const passwordFlag = (): RegExp => {
   const kind =
     'password|passwd|passphrase|passwort|pass|pwd|token|secret|credentials|(?:api|access|secret|auth|private|account)[_-]?key';

@@ -31,10 +31,10 @@ export const VAULT_SETTINGS = inGroup('The vault', {
 
 export type VaultSettingName = keyof typeof VAULT_SETTINGS;
 
-/** The settings of the vault from one source. A setting that is absent comes from the next source. */
+/** The values of these settings from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
-/** The settings of the vault that each of the two commands has. */
+/** Which of these settings each of the two commands has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],
@@ -46,10 +46,10 @@ export function vaultSettingNames(): readonly VaultSettingName[] {
   return VAULT_COMMANDS.watch;
 }
 
-/** Returns the environment variable of a setting of the vault. Commands without this setting ignore the variable. */
+/** Returns the environment variable of one of these settings. Commands without the setting ignore the variable. */
 export function variableOfVault(name: VaultSettingName): string {
   return `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The environment variables of all settings of the vault. */
+/** The environment variables of all these settings. */
 export const VAULT_VARIABLES: readonly string[] = vaultSettingNames().map(variableOfVault);

@@ -14,7 +14,7 @@ export interface ResolvedSettings extends SourcedSettings {
   readonly problems: readonly string[];
 }
 
-/** Alternatives: one that is set overrides the others of its group in all lower layers. */
+/** Groups of alternatives: a setting in one layer overrides the others of its group in all later layers. */
 const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile', 'taskFile'],
   ['agent', 'agentCommand'],
@@ -29,7 +29,7 @@ export function defaultsOf(names: readonly SettingName[]): Partial<Settings> {
   return Object.fromEntries(names.map((name) => [name, settings[name]]));
 }
 
-/** Takes each setting from the first layer that has it. Reports every invalid value of every layer. */
+/** Takes each setting from the first layer (source of settings) that has it. Reports all invalid values of all layers. */
 export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
   const problems: string[] = [];
   for (const layer of layers) problems.push(...badValues(layer));

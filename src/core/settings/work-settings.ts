@@ -53,15 +53,15 @@ type WorkSettingName = keyof typeof WORK_SETTINGS;
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
 /**
- * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
- * an item begins on the branch on which its work lands.
+  * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
+  * an item always begins on the branch into which its work is merged.
  */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],
   'base',
 ] as const satisfies readonly SettingName[];
 
-/** Settings that a list takes, although a pass over a vault does not. */
+/** Settings that `ralph work` takes, although `ralph rescue` does not. */
 const TAKEN: readonly SettingName[] = ['dryRun', 'json'];
 
 /** Returns the settings of a run that `ralph work` does not take. */

@@ -46,7 +46,7 @@ export interface FoundRun {
   readonly shown: ShownTask;
   /** Null if the file could not be read. */
   readonly task: TaskState | null;
-  /** Returns the completion rule in words. A function, since the task's settings are read for it, and few callers need it. */
+  /** Returns the completion rule in words. A function, since it reads the task's settings, and few callers need it. */
   readonly completion: () => string;
 }
 

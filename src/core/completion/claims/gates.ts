@@ -148,7 +148,7 @@ function findingsView(view: ClaimView): FindingsView | null {
   return examination === null ? null : { ...view, examination, checks: checksOfClaim(view) };
 }
 
-/** Whether ralph looks for findings before this gate blocks a claim: true of the gate of findings and all later ones. */
+/** Whether ralph looks for findings before this gate blocks a claim: true of the gate of findings and later gates. */
 export function wasLookedInto(held: Blocker): boolean {
   const isFinding = 'findings' in held && held.gate !== 'stopped-subagents';
   return isFinding || AFTER_FINDINGS.has(held.gate);

@@ -27,7 +27,7 @@ export interface Condition {
   readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Whether the condition judges the agent's words. Its claim then needs an agent that ended well, without refusals. */
+  /** Whether the condition judges the agent's words. Its claim then needs an iteration that ended well, no refusals. */
   readonly byWords: boolean;
   /** Whether checking the condition searches the work tree. If so, the state is saved before that. */
   readonly isSlow?: true;

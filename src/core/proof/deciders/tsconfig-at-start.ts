@@ -15,7 +15,7 @@ export function isTsconfig(path: string): boolean {
   return /(?:^|\/)(?:ts|js)config[^/]*\.json$/i.test(path);
 }
 
-/** Returns a `tsconfig.json` of the start with the claim's options for modules; null if a text cannot be parsed. */
+/** Returns the `tsconfig.json` of the start, but with the present options for modules; null if one is not JSON. */
 export function tsconfigAtStart(now: string, before: string): string | null {
   const [claimed, start] = [now, before].map((text) => fieldsOfJson(plainJson(text)));
   if (claimed == null || start == null) return null;

@@ -106,8 +106,8 @@ interface Rights {
 }
 
 /**
- * A setting that names a program is never taken from an untrusted configuration, nor from a task that a pass over the
- * vault takes over: if the task's program differs from the one of the pass, the task is not resumed.
+   * A setting that names a program is never taken from an untrusted configuration, nor from a task that `ralph rescue`
+   * or `ralph watch` takes over: if the task's program differs from that of the command, the task is not resumed.
  */
 interface OfPrograms {
   readonly type:
