@@ -154,7 +154,7 @@ export interface ProcessFacts {
 export interface ReaderFacts {
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;
-  /** The message that is searched for the promise; null if there was none. */
+  /** The message that is searched for the promise (the text for "done"); null if there was no message. */
   readonly finalMessage: string | null;
   /** The object that the agent reports beside its text if it was given a schema; absent if it reports none. */
   readonly structuredOutput?: unknown;

@@ -2,8 +2,8 @@ import { anywhere, foldSpace, REPLACEMENT_CHARACTERS } from '../markdown/phrase.
 import { withoutEscapes } from '../text/untrusted-text.ts';
 
 /*
- * Finds mentions of the promise with invisible characters inside. A model that only quotes the promise may insert
- * them so that the words do not count, while a person still reads the promise.
+  * Finds mentions of the promise (the text for "done") with invisible characters inside. A model that only quotes the
+  * promise may insert them so that the words do not count, while a person still reads the promise.
  */
 
 /** Unicode's invisible characters, and controls. None of them is in `SPACE`, since the patterns would be slow then. */

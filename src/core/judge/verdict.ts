@@ -7,7 +7,7 @@ export const VERDICT_WORDS = ['met', 'not-met', 'unclear'] as const;
 
 export type VerdictWord = (typeof VERDICT_WORDS)[number];
 
-/** A place in the claimed tree, relative to its root. */
+/** A place in the claimed tree (the one said to be complete), relative to its root. */
 export interface JudgedPlace {
   readonly file: string;
   /** Counted from 1; absent for the whole file. */

@@ -3,7 +3,7 @@ import { clip, oneLine, withoutControls } from '../text/untrusted-text.ts';
 import type { CitedCriterion, CitedPlace } from './read-answer.ts';
 import type { JudgedCriterion, JudgedPlace } from './verdict.ts';
 
-/** What the claimed tree has at a path relative to its root. */
+/** What the claimed tree (the one said to be complete) has at a path relative to its root. */
 export type AtPath =
   | { readonly kind: 'file'; readonly lines: number }
   /** A folder, or something that cannot be read from the tree, such as the content of a submodule. */

@@ -2,7 +2,7 @@ import { readJsonList } from './json-list.ts';
 import type { ListItem, TaskList } from './list-item.ts';
 import type { ItemRecord } from './list-state.ts';
 
-/** Returns an item as JSON. The commands that claim items get it on standard input, and ralph stores it. */
+/** Returns an item as JSON. The commands that reserve items for this run get it on standard input; ralph stores it. */
 export function itemAsJson({ id, name, text }: ListItem): string {
   // The text of an item of a Markdown list is not JSON.
   const fields: object = text.startsWith('{') ? JSON.parse(text) : { text };

@@ -5,7 +5,7 @@ export type UndoneItem =
   | { readonly kind: 'nothing' }
   /** The item has its own work tree, and its changes stay on that tree's branch. */
   | { readonly kind: 'apart'; readonly branch: string }
-  /** The item's task is complete, but its changes do not land. `sentence` says why. */
+  /** The item's task is complete, but its changes could not be merged into the target branch. `sentence` says why. */
   | { readonly kind: 'not-landed'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly why: string };
 

@@ -40,7 +40,7 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** Whether the tag is one that agents write for ralph (a promise, an approval, progress), and not one of HTML or XML. */
+/** Whether the tag is one that agents write for ralph (a promise, an approval, progress), and not of HTML or XML. */
 export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }

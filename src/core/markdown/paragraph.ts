@@ -53,7 +53,7 @@ export function paragraphReader(
 const BACKTICK = 0x60;
 const ANGLE = 0x3c;
 
-/** Reads a code fence that opens at the end of a line, after text. Returns the fence's end; null if there is no fence. */
+/** Reads a code fence that opens at the end of a line, after text. Returns where the fence ends; null for no fence. */
 function fenceBehindWords(text: string, at: number): number | null {
   const runEnd = endOfRun(text, at);
   if (runEnd - at < 3) return null;

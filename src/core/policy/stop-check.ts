@@ -30,7 +30,7 @@ export function releasedBy(
   standing: 'live' | ShownState,
   at: string,
 ): string | null {
-  // While its driver is alive, or if the driver died and the task can be resumed, the task has not ended.
+  // The task has not ended while a ralph process runs it, or if that process died and the task can be resumed.
   const isDriven = standing === 'live' || standing === 'interrupted';
   if (!isDriven && !isLive(standing)) return `it is ${standing}`;
   if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';

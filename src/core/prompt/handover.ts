@@ -49,7 +49,7 @@ export type Missing =
   | { readonly kind: 'refused-hosts'; readonly hosts: MetInSandbox['refused'] }
   | { readonly kind: 'lost-servers'; readonly servers: readonly string[] }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
-  /** Checks failed after an iteration that did not claim completion, or whose claim was held for another reason. */
+  /** Checks failed after an iteration that did not claim completion, or whose claim was blocked for another reason. */
   | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }

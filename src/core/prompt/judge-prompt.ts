@@ -14,11 +14,11 @@ import { type DifferingFile, shownDiff } from './shown-diff.ts';
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly task: string;
   readonly criteria: readonly Criterion[];
-  /** The files that differ between the tree at the start and the claimed tree, with their diffs. */
+  /** The files that differ between the tree at the start and the claimed tree (said to be complete), with their diffs. */
   readonly files: readonly DifferingFile[];
   /** Changed files that the judge's folder contains only as they were at the start, or not at all. */
   readonly putBack: readonly string[];
-  /** A word that only this call has. The judge has to repeat it in its answer, so no quoted text passes for an answer. */
+  /** A word that only this call has. The judge's answer has to repeat it, so no quoted text passes for an answer. */
   readonly nonce: string;
   /** What was wrong with the judge's previous answer, as a clause; null for the first call. */
   readonly wrong: string | null;

@@ -29,7 +29,7 @@ export function defaultsOf(names: readonly SettingName[]): Partial<Settings> {
   return Object.fromEntries(names.map((name) => [name, settings[name]]));
 }
 
-/** Takes each setting from the first layer (source of settings) that has it. Reports all invalid values of all layers. */
+/** Takes each setting from the first layer (source of settings) that has it. Reports invalid values of every layer. */
 export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
   const problems: string[] = [];
   for (const layer of layers) problems.push(...badValues(layer));

@@ -27,13 +27,13 @@ export interface AgentStanding {
 /** The values for an agent with which nothing is wrong. */
 export const NOT_HELD = { held_until: null, why: null, error: null } as const;
 
-/** The judge of a task: what it has used, and what it said last. */
+/** The judge of a task (an agent that judges claims of completion): what it has used, and what it said last. */
 export interface JudgeStanding {
   readonly agent: string;
   /** Null for the agent's own default. */
   readonly model: string | null;
   readonly calls: number;
-  /** How many claims the judge has rejected. */
+  /** How many claims of completion the judge has rejected. */
   readonly held: number;
   readonly usage: Usage;
   /** The last verdict in one line: `judged by codex: 3 of 4 met, not met: c2`. */

@@ -26,7 +26,7 @@ export interface Policy extends LoopSettings {
   readonly agent: AgentName;
   /** All agents, in the order in which they take over; mostly there is one. */
   readonly agents: readonly AgentName[];
-  /** The agent that judges claims; null if none does. */
+  /** The agent that judges claims of completion; null if none does. */
   readonly judge: Judge | null;
   readonly watchGlobs: readonly string[];
   readonly doneFolder: string;
@@ -94,5 +94,5 @@ export function backOffMs(failures: number, random: number): number {
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** Where the promise (the text for "done") counts: `statement`: stated, tagged or bare; `contains`: anywhere. */
+/** `statement`: the promise (the text for "done") is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
 export type MatchRule = Settings['match'];

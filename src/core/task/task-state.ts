@@ -212,7 +212,7 @@ export interface TaskState {
   readonly agent: string | null;
   /** The agents of a list by name; empty in a task with only one agent. */
   readonly agents: Readonly<Record<string, AgentStanding>>;
-  /** The judge of the task's claims; absent until the judge is asked. */
+  /** The agent that judges claims of completion; absent until it is asked. */
   readonly judge?: JudgeStanding;
   /** The session of `agent` that can be resumed; null if there is none. */
   readonly session_id: string | null;

@@ -7,7 +7,7 @@ import { type CheckResult, resultOf } from '../check-result.ts';
 import { findAgainst, judgedIn } from './claim-findings.ts';
 import type { ClaimFinding, FindingsView } from './findings-view.ts';
 
-/** The proof of a claim that has passed all gates (the conditions for accepting it). */
+/** The proof of a claim of completion that has passed all gates (the conditions for accepting it). */
 export interface ClaimProof
   extends Pick<ProofFacts, 'tree' | 'checks' | 'findings' | 'changedTestFiles' | 'judge'> {
   readonly evidence: EvidenceProof;

@@ -6,7 +6,7 @@ import type { Examination } from '../examination.ts';
 import type { Sightings } from '../sightings.ts';
 import type { WorkSeen } from '../work-seen.ts';
 
-/** A finding against a claim, and its consequence. */
+/** A finding against a claim that the task is complete, and the consequence of the finding. */
 export interface ClaimFinding {
   readonly found: Finding;
   /** Whether the finding blocks the claim, so that the task goes on. */

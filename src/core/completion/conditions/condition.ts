@@ -27,7 +27,7 @@ export interface Condition {
   readonly kind: EvidenceKind;
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Whether the condition judges the agent's words. Its claim then needs an iteration that ended well, no refusals. */
+  /** Whether the agent's words decide. If so, a claim needs an iteration that ended well, and no refused tools. */
   readonly byWords: boolean;
   /** Whether checking the condition searches the work tree. If so, the state is saved before that. */
   readonly isSlow?: true;

@@ -145,7 +145,7 @@ interface OfFleet {
     | 'beside'
     /** It says how tasks are submitted, and applies to all tasks of a batch, unlike a setting in one of its lines. */
     | 'command'
-    /** Refused. The text says why no task of a fleet has the setting, and what to do instead. */
+    /** Refused. The text says why no task of a fleet (a group of workers) has the setting, and what to do instead. */
     | { readonly not: string };
 }
 
