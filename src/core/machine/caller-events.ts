@@ -105,7 +105,7 @@ export function startOfIteration(task: TaskState, report: IterationReport, at: s
   return last === undefined ? task.started_at : laterBy(last.started_at, last.duration_ms);
 }
 
-/** Returns the evidence if a reported output states the promise ("done"), by the rule of `ralph run`; otherwise null. */
+/** Returns the evidence if a reported output states the promise (the text for "done"); otherwise null. */
 function statedIn(task: TaskState, report: IterationReport): Evidence | null {
   if (!('context' in report) || task.completion_promise === null) return null;
   const verdict = judgePromise(report.context, task.completion_promise, task.match, []);

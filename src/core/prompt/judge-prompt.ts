@@ -14,7 +14,7 @@ import { type DifferingFile, shownDiff } from './shown-diff.ts';
 export interface JudgePrompt extends Pick<ToJudge, 'checks' | 'changed'> {
   readonly task: string;
   readonly criteria: readonly Criterion[];
-  /** The files that differ between the tree at the start and the claimed tree (said to be complete), with their diffs. */
+  /** The files that differ between the tree at the start and the tree to be judged, with their diffs. */
   readonly files: readonly DifferingFile[];
   /** Changed files that the judge's folder contains only as they were at the start, or not at all. */
   readonly putBack: readonly string[];

@@ -22,8 +22,8 @@ export function buildAddition(policy: Policy, carry: Handover, iteration: number
 }
 
 /**
-  * Returns the parts of the text of `buildAddition` one by one: an agent that repeats (echoes) a part does not state the
-  * promise (the text for "done"). Earlier output is an echo only as a whole: the agent may repeat a part truthfully.
+   * Returns the parts of the text of `buildAddition` one by one: an agent that repeats (echoes) a part does not state
+   * the promise (the text for "done"). Earlier output is an echo only as a whole: the agent may repeat a part truthfully.
  */
 export function promptTexts(
   policy: Policy,

@@ -94,5 +94,5 @@ export function backOffMs(failures: number, random: number): number {
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** `statement`: the promise (the text for "done") is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
+/** `statement`: the promise (text for "done") is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
 export type MatchRule = Settings['match'];

@@ -162,7 +162,7 @@ function bounded(
   };
 }
 
-/** Whether a path lies in a `.git` folder, or is a link through which git would write. */
+/** Whether a path lies in a `.git` folder, or is a symbolic link through which git would write. */
 function isOfGit(text: string): boolean {
   return /\/\.git(?:[/ ]|$)| \(a link to /.test(text);
 }
