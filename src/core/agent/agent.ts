@@ -68,7 +68,7 @@ export interface Agent {
   /** The meanings of the agent's error messages. The first pattern that matches decides. */
   readonly wordings: readonly Wording[];
   readonly errorCodes?: Readonly<Record<string, FailureKind>>;
-  /** The meanings of its exit codes, which count if its messages do not say more. */
+  /** The meanings of the agent's exit codes, which count if its messages say nothing more specific. */
   readonly exitCodes: Readonly<Record<number, FailureKind>>;
 
   /** Returns the failure that a report of success hides, or null. `prompt` is what the user asked for. */
@@ -116,7 +116,7 @@ interface AgentSandbox {
   readonly inTree: readonly string[];
   /** The only names that the agent may write in `folders`; null if it may write all except for those in `fixed`. */
   readonly state: AgentState | null;
-  /** Files in the home folder with data about its login. The agent may only read them. */
+  /** Files in the home folder with data about the agent's login. The agent may only read them. */
   readonly loginFiles: readonly string[];
 }
 

@@ -190,7 +190,7 @@ export interface ReaderFacts {
 
 /** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts extends ProcessFacts, ReaderFacts {
-  /** The sign because of which ralph ended the agent; absent for any other end. */
+  /** The warning sign because of which ralph ended the agent; absent for any other end. */
   readonly cutBy?: SignFound;
   readonly leftovers: readonly Leftover[];
 }

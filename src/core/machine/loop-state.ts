@@ -170,7 +170,7 @@ export const NO_TROUBLE: Trouble = {
 
 /** How many iterations in a row had the same result. */
 export interface Streaks {
-  /** Claims by words that were blocked because tools were refused. */
+  /** Claims in the agent's words (not by a file or a command) that were blocked because tools were refused. */
   readonly refusedClaims: number;
   /** Claims that were blocked by the same finding or gate (a condition for accepting a claim). */
   readonly unprovenClaims: number;

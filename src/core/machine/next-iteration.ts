@@ -61,7 +61,7 @@ export function endUsedUp(state: LoopState, moment: Moment): End | null {
   return endBudget(state, moment) ?? (isLate ? TIME_OVER : null);
 }
 
-/** Ends the task if the account has used its allowed share of the plan limit; returns null otherwise. */
+/** Ends the task if the account has used as much of its usage limit as `--max-usage` allows; returns null otherwise. */
 export function endUsage(
   rateLimit: RateLimitFacts | null,
   { policy: { maxUsagePercent } }: Moment,

@@ -1,7 +1,7 @@
 const QUOTES = String.raw`[\s>]*`;
 const LIST_MARK = String.raw`(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*`;
 const EMPHASIS = '[*_~]{0,3}';
-/** Matches what can precede a box: quote signs, list marks of any kind, emphasis. */
+/** Matches what can precede a checkbox: quote signs, list marks of any kind, emphasis. */
 const LEAD = `${QUOTES}(?:${LIST_MARK})*${EMPHASIS}`;
 const BLANK_BOX = String.raw`\[[^\S\n]+\](?![([])|[☐⬜🔲◻□]`;
 /** Matches a box with a sign in it, such as `[/]` or `[-]`. `[1]` and `[a]` are not boxes. */

@@ -7,7 +7,7 @@ export interface Line {
   readonly indent: number;
   /** The index of the line break, or of the end of the text. */
   readonly end: number;
-  /** The sign that opens a fence, a bracket or an environment; otherwise empty. */
+  /** The sign that opens a code fence, a bracket or an environment (as in LaTeX); otherwise empty. */
   readonly sign: string;
 }
 
@@ -21,7 +21,7 @@ type LineKind =
   | 'underline'
   | 'rule'
   | 'table'
-  /** An unticked box. */
+  /** An unticked checkbox. */
   | 'box'
   /** An unfenced diff. */
   | 'diff'

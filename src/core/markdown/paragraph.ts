@@ -69,7 +69,7 @@ interface Element {
   readonly isBehindThinking: boolean;
 }
 
-/** Returns the element that begins at `at`, or null if there is none or its tag is one that agents write for ralph. */
+/** Returns the HTML or XML element that begins at `at`; null for none, or for a tag that agents write for ralph. */
 function readElement(
   text: string,
   at: number,

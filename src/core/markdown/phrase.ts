@@ -14,7 +14,7 @@ export const REPLACEMENT_CHARACTERS = {
   veil: '\uE010',
 };
 
-/** Removes escapes, control characters and `REPLACEMENT_CHARACTERS` except for the veil. Line ends become LF. */
+/** Removes escape sequences, control characters and `REPLACEMENT_CHARACTERS` but the veil. Line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }

@@ -60,7 +60,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   let openBox: number | null = null;
   let at = 0;
   while (at < to) {
-    // After a comment or an element, the rest of its line cannot begin a block.
+    // After an HTML comment or element, the rest of its line cannot begin a block.
     const isLineStart = at === 0 || text.charAt(at - 1) === '\n';
     const line = isLineStart ? readLine(text, at) : restOfLine(text, at);
     if (line.kind === 'blank') {

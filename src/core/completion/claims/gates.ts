@@ -33,7 +33,7 @@ export interface ClaimView extends Omit<FindingsView, 'checks' | 'examination'> 
   readonly confirmations: number;
 }
 
-/** Which gate blocks a claim, and why. The events and the reminder report it. */
+/** Which gate blocks a claim, and why. The events and the next prompt report it. */
 export type Blocker =
   | { readonly gate: 'min-iterations'; readonly from: number }
   | {
