@@ -1,5 +1,5 @@
 /*
-   * Reads when a plan limit (of what an account may use) resets. The report usually gives a wall-clock time,
+ * Reads when a plan limit (of what an account may use) resets. The report usually gives a wall-clock time,
  * mostly without a day and hardly ever with a year, so the instant depends on the time zone and on the
  * time of the report.
  */

@@ -19,8 +19,8 @@ const REQUEST =
 const LONGEST_WHAT = 1_000;
 
 /**
-  * Returns the last `<approval id="short-id">what</approval>` of a final message; null without one. Requests in code,
-  * quotes and HTML comments, and examples from ralph's `own` texts, do not count.
+ * Returns the last `<approval id="short-id">what</approval>` of a final message; null without one. Requests in code,
+ * quotes and HTML comments, and examples from ralph's `own` texts, do not count.
  */
 export function readApprovalRequest(
   message: string,

@@ -10,9 +10,9 @@ import {
 import { hasWords } from '../markdown/words.ts';
 
 /**
-   * A text that ralph put into the prompt. An agent that repeats (echoes) it does not state the phrase (promise) in it.
+ * A text that ralph put into the prompt. An agent that repeats (echoes) it does not state the phrase (promise) in it.
  *
-  * - `sentence-wise` (ralph's own sentences): an echo is the whole text, a line or sentence of it with the
+ * - `sentence-wise` (ralph's own sentences): an echo is the whole text, a line or sentence of it with the
  *   phrase, or the phrase with the same two words before or after it. Such a text must have the phrase inside a
  *   sentence, since an echo of a line with only the phrase would look like a statement.
  * - `whole` (a block of earlier output between its markers): only the whole text with its markers is an echo,

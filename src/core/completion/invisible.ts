@@ -2,8 +2,8 @@ import { anywhere, foldSpace, REPLACEMENT_CHARACTERS } from '../markdown/phrase.
 import { withoutEscapes } from '../text/untrusted-text.ts';
 
 /*
-  * Finds mentions of the promise (the text for "done") with invisible characters inside. A model that only quotes the
-  * promise may insert them so that the words do not count, while a person still reads the promise.
+ * Finds mentions of the promise (the text for "done") with invisible characters inside. A model that only quotes the
+ * promise may insert them so that the words do not count, while a person still reads the promise.
  */
 
 /** Unicode's invisible characters, and controls. None of them is in `SPACE`, since the patterns would be slow then. */
@@ -18,8 +18,8 @@ export function visible(text: string): string {
 }
 
 /**
-  * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
-  * mention whose invisible characters are not in the promise itself. Also removes colour codes, which do not count.
+ * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
+ * mention whose invisible characters are not in the promise itself. Also removes colour codes, which do not count.
  */
 export function markVeiled(message: string, promise: string): string {
   if (!ONE.test(message)) return message;

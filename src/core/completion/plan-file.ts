@@ -27,9 +27,9 @@ const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
  * Counts the checkboxes of a Markdown text, including nested ones. A plan must not count as done while anything in it
-  * is open, so open boxes are read generously: even without a list marker or with nothing inside, in a heading or a
-  * table, and after a code fence or HTML comment that is never closed. Ticked boxes are read strictly: they must be the
-  * first thing of a list item. Boxes inside closed fences and comments are ignored.
+ * is open, so open boxes are read generously: even without a list marker or with nothing inside, in a heading or a
+ * table, and after a code fence or HTML comment that is never closed. Ticked boxes are read strictly: they must be the
+ * first thing of a list item. Boxes inside closed fences and comments are ignored.
  *
  * With `sections`, only boxes under headings with these names count, up to the next heading of the same or a higher
  * level. Upper and lower case do not matter in the names.

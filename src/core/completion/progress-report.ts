@@ -19,7 +19,7 @@ const LONGEST_STEP = 200;
 
 /**
  * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message; null without one. Reports
-  * in code and HTML comments, and examples from ralph's `own` texts, do not count.
+ * in code and HTML comments, and examples from ralph's `own` texts, do not count.
  */
 export function readProgressReport(
   message: string,

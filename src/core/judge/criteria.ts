@@ -22,8 +22,8 @@ const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?/;
 const RULE = /^ {0,3}(?:=+|-{2,}|\*{3,}|_{3,}|[`~]{3,}.*)\s*$/;
 
 /**
-  * Reads criteria from a text: one for each list item, or one for each line if there is no list. Headings, blank lines,
-  * code fences and HTML comments do not count. An indented line below an item belongs to the item.
+ * Reads criteria from a text: one for each list item, or one for each line if there is no list. Headings, blank lines,
+ * code fences and HTML comments do not count. An indented line below an item belongs to the item.
  */
 export function readCriteria(text: string): readonly string[] {
   const lines = proseLines(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));

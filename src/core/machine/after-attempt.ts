@@ -30,7 +30,7 @@ import { answerOf } from './record-iteration.ts';
 import { withoutTrouble, withUsageOfAgent } from './shifts.ts';
 
 /**
-  * Returns the event with this attempt's usage only. If the agent reports its session's total, the state keeps that.
+ * Returns the event with this attempt's usage only. If the agent reports its session's total, the state keeps that.
  */
 export function withOwnUsage(
   state: LoopState,
@@ -120,8 +120,8 @@ function outcomeOf(
 }
 
 /**
-  * Judges the final message. The promise (the text that means "done") counts only as a near miss if the agent did not
-  * end well, or if a stop hook (a command of the agent that can keep it from ending) rejected that message.
+ * Judges the final message. The promise (the text that means "done") counts only as a near miss if the agent did not
+ * end well, or if a stop hook (a command of the agent that can keep it from ending) rejected that message.
  */
 function verdictOn(
   state: LoopState,

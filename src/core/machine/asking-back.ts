@@ -12,8 +12,8 @@ import { endUsage, endUsedUp } from './next-iteration.ts';
 import { answerOf } from './record-iteration.ts';
 
 /*
-  * If the agent states the promise (the text that means "done") in a doubtful place, ralph asks whether the task is
-  * done, once per iteration and in the same session. The first answer is what counts; the reply only settles the doubt.
+ * If the agent states the promise (the text that means "done") in a doubtful place, ralph asks whether the task is
+ * done, once per iteration and in the same session. The first answer is what counts; the reply only settles the doubt.
  *
  *   working ──in doubt──► asking-back ──┬─ it states the promise ──────────► judged: stated
  *                                       ├─ it says what is missing ────────► judged: a near miss, and the
@@ -77,7 +77,7 @@ export function replied(
 }
 
 /**
-  * Decides what follows if ralph died while the agent was asked. The question is repeated once, and only if the
+ * Decides what follows if ralph died while the agent was asked. The question is repeated once, and only if the
  * lost attempt cost nothing, so that it is not paid for twice. It is not repeated for another agent, which does not
  * know the session.
  */

@@ -11,8 +11,8 @@ import type { EventOf } from './loop-event.ts';
 import type { LoopState, Step } from './loop-state.ts';
 
 /*
-   * The checks of a claim of completion run one after the other. Once they have passed, ralph examines the claim
-   * further; the judge, a second agent, comes last. `judge.ts` decides what follows.
+ * The checks of a claim of completion run one after the other. Once they have passed, ralph examines the claim
+ * further; the judge, a second agent, comes last. `judge.ts` decides what follows.
  */
 
 /**

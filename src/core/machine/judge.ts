@@ -39,7 +39,7 @@ import { wayToSettle } from './settling.ts';
 
 /*
  * Decides what follows an iteration. A claim is a statement that the task is complete, and gates are the conditions for
-  * accepting it. The breaker ends a task that gets nowhere. The first question in this order that applies decides:
+ * accepting it. The breaker ends a task that gets nowhere. The first question in this order that applies decides:
  *
  *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
@@ -109,8 +109,8 @@ function wasCutOff({ stopRequested }: LoopState, examination: Examination): bool
 }
 
 /**
-  * Returns the texts of ralph's prompt, the agent's message (null if the agent did not end well), and whether that
-  * message states the abort promise.
+ * Returns the texts of ralph's prompt, the agent's message (null if the agent did not end well), and whether that
+ * message states the abort promise.
  */
 function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);

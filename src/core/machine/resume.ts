@@ -14,8 +14,8 @@ import { continueAtOnce } from './next-iteration.ts';
 import { withoutSkipped, withUsageOfAgent } from './shifts.ts';
 
 /*
-  * Where a task resumes. The action that was running when the driver (the ralph process that ran the task) died is
-  * repeated. An attempt that was running was never counted, so its iteration is tried again.
+ * Where a task resumes. The action that was running when the driver (the ralph process that ran the task) died is
+ * repeated. An attempt that was running was never counted, so its iteration is tried again.
  *
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting

@@ -117,7 +117,7 @@ const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
 /**
-  * Waits until a usage limit is reset. If the reset time is unknown or has passed, or the next attempt hits the limit
+ * Waits until a usage limit is reset. If the reset time is unknown or has passed, or the next attempt hits the limit
  * at once, each pause is longer than the one before, so that ralph does not retry in quick succession.
  */
 function waitForReset(

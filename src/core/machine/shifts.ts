@@ -15,7 +15,7 @@ import type { AgentChanged } from './events.ts';
 import type { LoopState } from './loop-state.ts';
 
 /*
-  * Which agent of a list is on shift (is to work): the first one that is neither held (has to wait) nor skipped.
+ * Which agent of a list is on shift (is to work): the first one that is neither held (has to wait) nor skipped.
  *
  *   working ──┬─ plan limit, outage ──────────────────► held until its reset ──┐
  *      ▲      └─ not found, not logged in, no credit ─► skipped for this run ──┤
@@ -107,8 +107,8 @@ export function loseShift(
 }
 
 /**
-   * Chooses the agent to start: the first free one of the list, but a retry with the same prompt keeps its agent. If no
-   * agent is free, waits or ends the task.
+ * Chooses the agent to start: the first free one of the list, but a retry with the same prompt keeps its agent. If no
+ * agent is free, waits or ends the task.
  */
 export function takeShift(
   state: LoopState,

@@ -6,8 +6,8 @@ const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 export const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 
 /**
-  * Yields the index of each line that is outside of code fences and HTML comments. Below a fence or comment that never
-  * ends, all lines are yielded as doubtful.
+ * Yields the index of each line that is outside of code fences and HTML comments. Below a fence or comment that never
+ * ends, all lines are yielded as doubtful.
  */
 export function* shownLines(
   lines: readonly string[],

@@ -7,8 +7,8 @@ import { endOfFence, lineEnd } from './shown-block.ts';
 type ParagraphReader = (at: number, first: Line) => number;
 
 /**
-  * Returns a function that calls `note` for each region of a paragraph that is not prose, and returns where to
-  * continue reading. That can be beyond the paragraph, since an HTML comment or element can end later.
+ * Returns a function that calls `note` for each region of a paragraph that is not prose, and returns where to
+ * continue reading. That can be beyond the paragraph, since an HTML comment or element can end later.
  */
 export function paragraphReader(
   text: string,

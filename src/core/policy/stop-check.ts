@@ -11,7 +11,7 @@ import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
 
 /*
-  * Answers a stop hook (a command that an agent runs before it stops), which asks whether the agent may stop:
+ * Answers a stop hook (a command that an agent runs before it stops), which asks whether the agent may stop:
  *
  *   ended, paused, waiting for a person, out of iterations or time ──► may stop
  *   complete, given up, asking a person ─────────────────────────────► may stop

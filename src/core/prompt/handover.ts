@@ -25,7 +25,7 @@ export interface Handover {
 
 type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
 
-/** A reason why the iteration did not complete the task, or other news. The next prompt tells the agent each of them. */
+/** A reason why the iteration did not complete the task, or other news. The next prompt tells the agent all of them. */
 export type Missing =
   | {
       readonly kind: 'near-miss';

@@ -13,7 +13,7 @@ import { treeLines } from './tree-lines.ts';
 
 /**
  * Builds the text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so
-  * that the agent's prompt cache works; the protocol note (how the loop works) comes last and is always the same.
+ * that the agent's prompt cache works; the protocol note (how the loop works) comes last and is always the same.
  */
 export function buildAddition(policy: Policy, carry: Handover, iteration: number): string {
   return ['', ...promptTexts(policy, carry, iteration).map(({ text }) => text)]
@@ -22,8 +22,8 @@ export function buildAddition(policy: Policy, carry: Handover, iteration: number
 }
 
 /**
-    * Returns the parts of the text of `buildAddition` one by one: an agent that repeats (echoes) a part does not state the
-    * promise (text for "done"). Earlier output is an echo only as a whole: the agent may repeat a part of it truthfully.
+ * Returns the parts of the text of `buildAddition` one by one: an agent that repeats (echoes) a part does not state
+ * the promise (text for "done"). Earlier output is an echo only as a whole: the agent may truthfully repeat a part.
  */
 export function promptTexts(
   policy: Policy,

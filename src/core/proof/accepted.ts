@@ -1,6 +1,6 @@
 /**
-  * Returns a function that says whether one of the globs (`*`, `?`, `**`, `[…]`, `{a,b}`) matches a path or name, or is
-  * spelled like it. Globs are relative to the top of the work tree or to `folder`, which is relative to the top.
+ * Returns a function that says whether one of the globs (`*`, `?`, `**`, `[…]`, `{a,b}`) matches a path or name, or is
+ * spelled like it. Globs are relative to the top of the work tree or to `folder`, which is relative to the top.
  */
 export function accepting(globs: readonly string[], folder = ''): (name: string) => boolean {
   const all = folder === '' ? globs : [...globs, ...globs.map((glob) => `${folder}/${glob}`)];

@@ -70,7 +70,7 @@ export function newFailure(now: readonly string[], atStart: readonly string[]): 
 const STOPPED =
   /^!+ \S.* !+$|^Test Suites: .*\b\d+ of \d+ total$|^Bail(?:ing|ed) out after \d+ fail|^Bail out!/;
 
-/** Cargo prints the first line for each failed target, and the second one at the end, unless it stopped early. */
+/** Cargo prints the first of these lines for each failed target, and the second at the end, unless it stopped early. */
 const CARGO_TARGET = /^error: (?:doc)?test failed, to rerun pass/;
 const CARGO_TARGETS = /^error: (\d+) targets? failed:$/;
 

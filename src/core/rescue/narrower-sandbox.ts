@@ -3,8 +3,8 @@ import { type SourcedSettings, withSettings } from '../settings/setting-source.t
 import { type Settings, type SettingWith, settingsWith } from '../settings/settings.ts';
 
 /*
-  * A pass over the vault (a run of all task files) and the task that it resumes may each have a sandbox. The task then
-  * runs in a sandbox if either of them has one, and may do only what both allow.
+ * A pass over the vault (a run of all task files) and the task that it resumes may each have a sandbox. The task then
+ * runs in a sandbox if either of them has one, and may do only what both allow.
  */
 
 /**

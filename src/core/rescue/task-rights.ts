@@ -2,9 +2,9 @@ import { SETTINGS, type SettingName, type Settings, settingsWith } from '../sett
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
-  * What a task may do besides asking a model: the programs that ralph starts for it, and its agent's permissions. A
-  * person sees these before somebody else's task runs. A pass (a run of all task files) never resumes a task that would
-  * start programs other than those the pass itself was given.
+ * What a task may do besides asking a model: the programs that ralph starts for it, and its agent's permissions. A
+ * person sees these before somebody else's task runs. A pass (a run of all task files) never resumes a task that would
+ * start programs other than those the pass itself was given.
  */
 
 const PROGRAMS = settingsWith({ rescue: 'program' });

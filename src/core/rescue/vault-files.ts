@@ -1,8 +1,8 @@
 import type { ShownState } from '../task/shown-task.ts';
 
 /**
-  * The types of `ralph rescue` and `ralph watch`: what is known about a file in the vault (the folder of task files),
-  * and what is done with it. A rescue is a task that finishes a file which is stuck in `In_Progress`.
+ * The types of `ralph rescue` and `ralph watch`: what is known about a file in the vault (the folder of task files),
+ * and what is done with it. A rescue is a task that finishes a file which is stuck in `In_Progress`.
  */
 
 /** Which folder a file was found in. */

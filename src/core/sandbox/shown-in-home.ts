@@ -1,6 +1,6 @@
 /*
-  * No list can name every secret in a home folder. So each entry whose name begins with a dot is hidden, and this file
-  * lists the exceptions, which programs need and may read. Paths are relative to the home folder.
+ * No list can name every secret in a home folder. So each entry whose name begins with a dot is hidden, and this file
+ * lists the exceptions, which programs need and may read. Paths are relative to the home folder.
  */
 
 /** Further entries that are hidden, in which other programs keep their own data. */

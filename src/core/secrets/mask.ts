@@ -3,8 +3,8 @@ export const MASK = '…[masked]';
 
 export interface MaskRule {
   /**
-   * Sources of short patterns. In a text that this rule would change, at least one of them matches. Most texts contain
-   * no sign of any rule, so all signs are searched for at once.
+   * Sources of short patterns (signs), at least one of which matches in each text that this rule would change. Most
+   * texts contain no sign of any rule, so all signs are searched for at once.
    */
   readonly signs: readonly string[];
   readonly mask: (text: string) => string;

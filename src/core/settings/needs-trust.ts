@@ -56,8 +56,8 @@ function lifts(name: SettingName, written: unknown): boolean {
 }
 
 /**
-  * Returns the settings in `powers` (all that need trust) that a run takes from the configuration file, not from a flag
-  * or a variable. Leaves out the settings that only `ralph watch` has, since that command reports them itself.
+ * Returns the settings in `powers` (all that need trust) that a run takes from the configuration file, not from a flag
+ * or a variable. Leaves out the settings that only `ralph watch` has, since that command reports them itself.
  */
 export function trustedSettingsInForce(
   powers: readonly SettingNeedingTrust[],

@@ -53,8 +53,8 @@ type WorkSettingName = keyof typeof WORK_SETTINGS;
 export type WorkLayer = Readonly<Partial<Record<WorkSettingName, Written>>>;
 
 /**
-  * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
-  * an item always begins on the branch into which its work is merged.
+ * Settings that make sense for one task only. Each item of a list becomes a task of its own, so `base` is among them:
+ * an item always begins on the branch into which its work is merged.
  */
 const OF_ONE_TASK = [
   ...['prompt', 'promptFile', 'taskId', 'planFile', 'planSection'],

@@ -58,8 +58,8 @@ const WORDS: Readonly<Record<LeftOutKind, { one: (path: string) => string; more:
 };
 
 /**
-   * Returns sentences about the paths that are not in `said` yet, and adds those paths to `said`. Of each kind, the
-   * first few are named and the rest counted, so that a folder of large files does not fill the screen.
+ * Returns sentences about the paths that are not in `said` yet, and adds those paths to `said`. Of each kind, the
+ * first few are named and the rest counted, so that a folder of large files does not fill the screen.
  */
 export function leftOutSentences(all: readonly LeftOut[], said: Set<string>): readonly string[] {
   const fresh = all.filter(({ path, kind }) => !said.has(`${kind} ${path}`));

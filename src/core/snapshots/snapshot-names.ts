@@ -53,7 +53,7 @@ export function* undoNames(): Generator<string> {
 }
 
 /**
- * Returns the prefix of the refs of a task's snapshots. Task ids can occur again in other vaults and later runs, so
+ * Returns the prefix of the refs of a task's snapshots. Task ids can occur again in other folders and later runs, so
  * the random mark keeps the refs apart. Two dots are replaced, since git refuses them.
  */
 export function snapshotRefs(taskId: string, mark: string): string {

@@ -148,7 +148,7 @@ function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo
 
 /**
  * Returns the trees before and after the iterations from `first` to `last`; null if a snapshot that shows them is
-  * gone. Iterations that changed nothing have no snapshot; if none changed anything, both trees are the same.
+ * gone. Iterations that changed nothing have no snapshot; if none changed anything, both trees are the same.
  */
 export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
   const { snapshots } = timeline;

@@ -22,8 +22,8 @@ interface BreakerNews {
  * - Progress resets all counters, even if the iteration failed: the next error starts at 1.
  * - If progress cannot be measured, `no_progress` stays as it is.
  * - A successful iteration without progress does not clear the error: alternating failures and idle
- *   iterations count as stuck, too. If progress cannot be measured, success is the only sign of it,
- *   so it does clear the error.
+ *   iterations count as stuck, too. But if progress cannot be measured, a success does clear the error,
+ *   since it is then the only sign of progress.
  */
 export function afterIteration(
   breaker: BreakerState,

@@ -43,8 +43,8 @@ export function postponed(task: TaskState, ms: number): TaskState {
 }
 
 /**
-  * Returns a saved task with a new heartbeat of its driver (the process that runs it). A standstill since the last save
-  * moves the task's time limit at once, because a driver that is killed later would record it nowhere else.
+ * Returns a saved task with a new heartbeat of its driver (the process that runs it). A standstill since the last save
+ * moves the task's time limit at once, because a driver that is killed later would record it nowhere else.
  */
 export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };
@@ -56,8 +56,8 @@ export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
 }
 
 /**
-  * Returns the instant until which the dead driver of a task worked: its last heartbeat, or the agent's later output at
-  * `heardAt`, but at most one heartbeat interval later, since the machine slept in a longer gap.
+ * Returns the instant until which the dead driver of a task worked: its last heartbeat, or the agent's later output at
+ * `heardAt`, but at most one heartbeat interval later, since the machine slept in a longer gap.
  */
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);

@@ -1,9 +1,9 @@
 import { isSpent } from '../agent/attempt.ts';
 
 /*
-  * What the tasks of a vault (a folder of task files) spend in one day, as their journal (event log) shows it. An
-  * iteration counts once it has ended, with all its attempts. A failed attempt counts even before that, as soon as
-  * another event reports what its task has used.
+ * What the tasks of a vault (a folder of task files) spend in one day, as their journal (event log) shows it. An
+ * iteration counts once it has ended, with all its attempts. A failed attempt counts even before that, as soon as
+ * another event reports what its task has used.
  */
 
 /** What the tasks of a vault have spent on the current day of the user's time zone. */

@@ -18,8 +18,8 @@ const DEAD_AFTER_MS = 120_000;
 const FAR_AHEAD_MS = 24 * 3_600_000;
 
 /**
-  * Whether a driver is alive. On the same host, boot and pid namespace, its process is looked up, and counts as alive
-  * even if it is suspended; elsewhere (in a container, on another machine) only its heartbeat counts.
+ * Whether a driver is alive. On the same host, boot and pid namespace, its process is looked up, and counts as alive
+ * even if it is suspended; elsewhere (in a container, on another machine) only its heartbeat counts.
  */
 export function isDriverAlive(driver: Driver, here: Here): boolean {
   const isHere =

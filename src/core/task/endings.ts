@@ -1,8 +1,8 @@
 import type { EndingRowOf } from './ending-row.ts';
 
 /*
-   * Every way in which a task can end. Exit codes, notes, colours, wording, the tables in the documents, and what a
-   * later run (from cron, or of all task files) does all come from this table. A new ending is a new row.
+ * Every way in which a task can end. Exit codes, notes, colours, wording, the tables in the documents, and what a
+ * later run (from cron, or of all task files) does all come from this table. A new ending is a new row.
  */
 
 /** The endings by status. `reasons` holds, for each exit reason, what differs from the other reasons of the status. */

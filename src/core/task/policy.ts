@@ -86,7 +86,7 @@ const FIRST_RETRY_MS = 1_000;
 
 /**
  * Returns how many milliseconds to wait before the next attempt: 1 s, doubled with each failure up to 5 min,
-  * then lowered at random by up to half, so that many tasks do not retry at the same instant. `failures`
+ * then lowered at random by up to half, so that many tasks do not retry at the same instant. `failures`
  * counts from 1; `random` lies in [0, 1).
  */
 export function backOffMs(failures: number, random: number): number {

@@ -100,8 +100,8 @@ export function showBroken(
 }
 
 /**
-  * Returns the status, or `interrupted` if the driver (the process that runs the task) died before it announced an
-  * ending. A live task needs no driver if it waits for an approval or a program stores its state through the library.
+ * Returns the status, or `interrupted` if the driver (the process that runs the task) died before it announced an
+ * ending. A live task needs no driver if it waits for an approval or a program stores its state through the library.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;

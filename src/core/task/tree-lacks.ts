@@ -4,6 +4,6 @@ export interface TreeLacks {
   readonly submodules: readonly string[];
   /** Files that git ignores and programs need, such as `node_modules`. */
   readonly ignored: readonly string[];
-  /** The missing folder of git's hooks, as git's setting names it; null if it is there, or if nothing is committed. */
+  /** The missing folder of git's hooks, as git's setting names it; null if it is there, or if ralph commits nothing. */
   readonly hooks: string | null;
 }

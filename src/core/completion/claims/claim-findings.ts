@@ -8,8 +8,8 @@ import { judgedNothing } from './judged-nothing.ts';
 import { isAnythingShown } from './shown-by-checks.ts';
 
 /**
-  * Finds what speaks against a claim of completion whose checks passed. The old exam is a run of the checks with the
-  * files that decide them (tests, configuration) as they were at the start.
+ * Finds what speaks against a claim of completion whose checks passed. The old exam is a run of the checks with the
+ * files that decide them (tests, configuration) as they were at the start.
  */
 export function findAgainst(view: FindingsView): readonly ClaimFinding[] {
   const isHold = view.policy.proof !== 'tell';

@@ -6,7 +6,7 @@ type Texts = ReadonlyMap<string, string>;
 
 /**
  * Finds the test folders that need a `package.json` with the module system of the start, because the work has changed
- * the package's. Returns the text for each by its path. Folders that have one already are left out.
+ * that of their package. Returns each file's text by its path. Leaves out folders that have such a file already.
  */
 export function moduleSystemsOf(
   tests: readonly string[],

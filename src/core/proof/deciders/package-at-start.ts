@@ -11,8 +11,8 @@ export function scriptLine(packageJson: string | null, name: string): string | n
 }
 
 /**
-    * Returns a `package.json` with the tools' settings of `before`, its text at the start of the task, and the scripts
-    * in `lines`, where null removes one. All else stays. If one of the texts cannot be parsed, returns `before`.
+ * Returns a `package.json` with the tools' settings of `before`, its text at the start of the task, and the scripts
+ * in `lines`, where null removes one. All else stays. If one of the texts cannot be parsed, returns `before`.
  */
 export function packageAtStart(
   packageJson: string,

@@ -106,8 +106,8 @@ interface Rights {
 }
 
 /**
-   * A setting that names a program is never taken from an untrusted configuration, nor from a task that `ralph rescue`
-   * or `ralph watch` takes over: if the task's program differs from that of the command, the task is not resumed.
+ * A setting that names a program is never taken from an untrusted configuration, nor from a task that `ralph rescue`
+ * or `ralph watch` takes over: if the task's program differs from that of the command, the task is not resumed.
  */
 interface OfPrograms {
   readonly type:
@@ -143,13 +143,13 @@ interface OfFleet {
     | 'path'
     /** Stored as a field of its own. */
     | 'beside'
-    /** It says how tasks are submitted, and applies to all tasks of a batch, unlike a setting in one of its lines. */
+    /** The setting says how tasks are submitted. It applies to a whole batch, unlike a setting in one line of it. */
     | 'command'
     /** Refused. The text says why no task of a fleet (a group of workers) has the setting, and what to do instead. */
     | { readonly not: string };
 }
 
-/** A row of the settings that only a pass over the vault has. */
+/** A row of the settings that only `ralph rescue` and `ralph watch` have. */
 export type VaultRow = OwnRow & { readonly trust: boolean };
 
 /** A row for `ralph submit`: a setting of its own, or a setting of a run, which keeps its group. */
