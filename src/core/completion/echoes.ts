@@ -10,7 +10,7 @@ import {
 import { hasWords } from '../markdown/words.ts';
 
 /**
- * A text that ralph put into the prompt. An agent that repeats (echoes) it does not state the phrase (promise) in it.
+ * A text that ralph put into the prompt. An echo (repetition) of it does not state the phrase, such as the promise.
  *
  * - `sentence-wise` (ralph's own sentences): an echo is the whole text, a line or sentence of it with the
  *   phrase, or the phrase with the same two words before or after it. Such a text must have the phrase inside a

@@ -7,7 +7,7 @@ type ItemEnd =
   | 'done'
   /** The task ended because of the item: the item waits for a person, and the list goes on. */
   | 'blocked'
-  /** The next item would fail in the same way, or this item's task has to be resumed. The next run goes on with it. */
+  /** The next item would fail in the same way, or this item's task has to be resumed. So this run of the list ends. */
   | 'ends-list';
 
 /** Failures that the text of an item causes. */

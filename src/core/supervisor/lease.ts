@@ -4,7 +4,7 @@ export const DEFAULT_LEASE_MS = 2 * 60_000;
 /** An agent is only started if the last beat is younger than this share of the lease. */
 export const START_WITHIN = 0.5;
 
-/** If there is no beat for this share of the lease, the worker's guard (its helper process) kills what is running. */
+/** If there is no beat for this share of the lease, the guard (a process beside the worker) kills what is running. */
 export const KILL_AFTER = 0.8;
 
 /** After this many lost claims in a row in which no agent ended, ralph assumes that the task kills its workers. */
