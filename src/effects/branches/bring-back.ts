@@ -23,7 +23,7 @@ export async function newestSnapshot(
 ): Promise<NewestSnapshot | null> {
   const newest = (await listSnapshots(git.own, ids)).snapshots.at(-1);
   if (newest === undefined) return null;
-  // An undo's snapshot also names the tree that the undo left behind.
+  // The snapshot of an undo holds the files from before it; `leftBy` returns the tree that the undo left behind.
   return { head: (await readSnapshot(git, newest.commit)).head, tree: leftBy(newest) };
 }
 

@@ -29,8 +29,8 @@ export interface Copied {
 }
 
 /**
- * Copies the files that match the globs and that git ignores into another work tree. Never overwrites a file, and
- * neither reads nor writes through a link, because git does not ignore files behind a link.
+  * Copies the files that match the globs, and that git ignores, into another work tree. Never overwrites a file, and
+  * neither reads nor writes through a symbolic link: to git, files behind one are not ignored.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { from, to, root, globs, git, isOwn } = request;
@@ -52,13 +52,13 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   return { copied: [...copied].sort(), idle };
 }
 
-/** Whether a file's folder lies in the work tree once links are resolved. */
+/** Whether a file's folder lies in the work tree once symbolic links are resolved. */
 function isWithin(root: string, file: string): boolean {
   const [tree, folder] = [realPath(root), realPath(path.dirname(file))];
   return folder === tree || isInside(tree, folder);
 }
 
-/** Copies a file unless something is at the target, even a link to nothing. Returns whether it was copied. */
+/** Copies a file unless something is at the target, even a dangling symbolic link. Returns whether it was copied. */
 function copyNew(source: string, target: string): boolean {
   try {
     mkdirSync(path.dirname(target), { recursive: true });
@@ -78,8 +78,8 @@ async function ignoredOf(git: Git, names: readonly string[]): Promise<readonly s
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (names.length === 1) return [];
-    // A name in a submodule, behind a link or outside the work tree makes git fail for all names. So git is asked about
-    // each name by itself.
+    // A name in a submodule, behind a symbolic link or outside the work tree makes git fail for all names. So git is
+    // asked about each name by itself.
     const each: string[] = [];
     for (const name of names) each.push(...(await ignoredOf(git, [name])));
     return each;

@@ -20,7 +20,7 @@ import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, listTrees } from './checkout.ts';
 
-/** Returns the path in a task's own work tree for one in the tree where it was started; leaves others unchanged. */
+/** Turns a path in the work tree where a task was started into that in the task's own. Other paths stay as they are. */
 export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
   if (tree === null) return place;
   const real = realPath(place);
@@ -61,8 +61,8 @@ export async function treesBeside(repository: Repository, git: Git): Promise<str
 }
 
 /**
- * Returns the folder of the main work tree, or of the present one if the git folder lies elsewhere. For a submodule,
- * returns that of the outer repository, so that it does not contain the new work trees as its own files.
+  * Returns the folder of the main work tree, or of the present one if the git folder lies elsewhere. For a submodule,
+  * returns the outer repository's: work trees beside the submodule would be files of the outer repository.
  */
 async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<string> {
   const around = await rootAround(gitAt(git, root));
@@ -120,7 +120,7 @@ export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boole
   return whoseTree(gitDir, owner) === 'own';
 }
 
-/** Returns whether a work tree was made for this start of a task or another; `unknown` without a readable note. */
+/** Returns whether a work tree was made for this start of a task, or for another; `unknown` without a readable note. */
 export function whoseTree(gitDir: string, owner: TreeOwner): 'own' | "another's" | 'unknown' {
   try {
     return readTextWithin(ownerFile(gitDir), KB) === nameOf(owner) ? 'own' : "another's";

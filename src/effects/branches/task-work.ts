@@ -18,7 +18,7 @@ import { createInnerRepositories } from '../workspace/inner-repositories.ts';
 import { newestSnapshot } from './bring-back.ts';
 import { gitDirOf } from './checkout.ts';
 
-/** What a task did: its commits, and what it left uncommitted. */
+/** What a task did, and what of it can land (come to a branch of the user's): its commits, and what is uncommitted. */
 export interface TaskWork {
   /** The newest commit of the task's branch. */
   readonly tip: string;

@@ -32,7 +32,7 @@ const NEEDED = [/^node_modules$/, /^\.venv$/, /^venv$/, /^vendor$/, /^\.env/];
 
 const MOST_NAMED = 5;
 
-/** Returns the `NEEDED` names that git ignores in the original's root, and that the new work tree lacks. */
+/** Returns the `NEEDED` names that git ignores in the root of the original work tree, and that the new one lacks. */
 export async function ignoredLeftBehind(
   { path: root, origin }: Trees,
   git: Git,
@@ -51,7 +51,7 @@ function rootOf(name: string): string {
   return name.replace(/\/.*/s, '');
 }
 
-/** Returns the hooks folder if only the original has it, because `core.hooksPath` is relative and it is not in git. */
+/** Returns the hooks folder if `core.hooksPath` is a relative path that only the original work tree has. */
 export async function hooksLeftBehind(
   { path: root, origin }: Trees,
   env: NodeJS.ProcessEnv,

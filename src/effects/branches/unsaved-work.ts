@@ -20,9 +20,9 @@ import { type CheckoutPlace, gitDirOf } from './checkout.ts';
 
 /**
  * Returns what would be lost if a task's work tree were removed, or why that is unclear, as half a sentence such as `it
- * holds what is not committed (a.txt)`; null if only ignored files would be lost. Commits that are not on `branch`
- * count as lost, since only that branch remains. With `isLanded`, uncommitted files do not count, since they have
- * landed.
+  * holds what is not committed (a.txt)`; null if only ignored files would be lost. Commits that are not on `branch`
+  * count as lost, since only that branch remains. With `isLanded`, uncommitted files do not count, since another branch
+  * has got them.
  */
 export async function unsavedWork(
   place: CheckoutPlace,
@@ -96,7 +96,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/** Returns git that uses only this repository, even if it is broken and in another, or a setting names other files. */
+/** Returns git for just this repository: not for one around it if it is broken, nor for files that a setting names. */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }

@@ -28,7 +28,7 @@ export interface WorkTreeUser {
 export interface WorkTreeClaim {
   /** Returns false once another driver has taken over the work tree, because this one seemed dead. */
   isHeld(): boolean;
-  /** Stops the heartbeat, so that the claim writes nothing while the work tree is removed. */
+  /** No longer renews the claim's file, so that nothing is written while the work tree is removed. */
   pause(): void;
   release(): void;
 }
@@ -45,7 +45,7 @@ export interface WorkTreeClaimRequest {
   readonly gitDir: string;
   readonly user: WorkTreeUser;
   readonly driver: Driver;
-  /** Called each time claims are read. */
+  /** Returns where and when this process runs. Called each time claims are read. */
   readonly here: () => Here;
   /** Whether others may work there, too. The claim is still refused if one of them needs the work tree for itself. */
   readonly isShared: boolean;

@@ -57,7 +57,7 @@ export function didNotAnswer(command: string): string {
   return `git did not answer (git ${command})`;
 }
 
-/** Matches the system's message only at the end of a line, since a file name earlier in the line may hold the same words. */
+/** Matches messages of a full disk. Their words count only at the end of a line, since file names may hold them. */
 const FULL =
   /\b(?:ENOSPC|EDQUOT): |(?:^|: |\. )(?:no space left on device|disk quota exceeded|out of diskspace)\W?$/im;
 

@@ -128,7 +128,7 @@ function asText(output: string): string | null {
 /** A larger configuration file counts as one that may name filters. */
 const CONFIG_MAX_BYTES = 64 * KB;
 
-/** Whether a repository here or above may configure filters: git skips a `.git` that is not a repository. */
+/** Whether a repository here or in any folder above may configure filters: git passes over a `.git` that is broken. */
 function mayHaveFilters(folder: string): boolean {
   return upward(folder).some(
     // A bare repository has no `.git`: the folder itself contains HEAD.
@@ -152,7 +152,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** Whether something is at this path. A dangling link counts, since git accepts one as HEAD. So does an unreadable path. */
+/** Whether something is at this path, even if unreadable or a dangling symbolic link, which git accepts as HEAD. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -10,7 +10,7 @@ export interface GitLimitsRequest extends QuietTimes {
 export interface GitLimits {
   /** Runs `work`, and holds each call of git in it to these limits. */
   keepIn<T>(work: () => Promise<T>): Promise<T>;
-  /** Sets when the time of the task is over. Call it again whenever that moves. */
+  /** Sets when the time of the task is over. Call it again whenever that instant changes. */
   setDeadline(instant: string): void;
   close(): void;
 }

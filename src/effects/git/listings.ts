@@ -4,10 +4,10 @@ import type { Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
 /*
- * Readers of what git lists with `-z`, one for each format. Their input is latin1, as `callGit` returns it.
+  * Readers of what git lists with `-z`, one for each format. Their input is latin1, which keeps every byte of a name.
  */
 
-/** A line of an index. */
+/** An entry of git's index. */
 export interface IndexEntry {
   readonly mode: string;
   readonly id: string;

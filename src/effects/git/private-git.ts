@@ -22,9 +22,9 @@ export interface PrivateGit {
   readonly folder: string;
   readonly repository: Repository;
   /**
-   * A commit whose LFS files are in a store that all machines reach; set only if other machines continue this work
-   * tree. Of LFS files that have changed since this commit, snapshots hold the content, which is otherwise only on this
-   * machine.
+    * Set only if other machines go on with this work: a commit whose large files (in Git LFS, outside of git's objects)
+    * all of them can fetch. Large files that have changed since this commit are only on this machine, so snapshots hold
+    * their content.
    */
   shared?: string;
   /** The last git command that did not answer, such as `add`; null if there is none since this was last set to null. */
@@ -124,7 +124,7 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     'protectNTFS = false',
     'splitIndex = false',
     'untrackedCache = false',
-    // The user's own settings could make git miss a change in a file whose old time was set again.
+    // The user's own settings could make git miss a change in a file whose time was set back afterwards.
     'trustctime = true',
     'checkStat = default',
     'ignoreStat = false',

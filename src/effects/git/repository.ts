@@ -123,7 +123,7 @@ export function isSameHead(one: Head, other: Head): boolean {
  */
 export function headSign({ gitDir, commonDir }: Places): string {
   const signs = [contentOf(path.join(gitDir, 'HEAD'))];
-  // A branch may be a link to another one.
+  // A branch may be a symbolic ref, which stands for another branch.
   while (signs.length <= MOST_LINKS) {
     const name = /^ref: (.+)/.exec(signs.at(-1) ?? '')?.[1];
     if (name === undefined) break;
@@ -134,7 +134,7 @@ export function headSign({ gitDir, commonDir }: Places): string {
   return [...signs, ...tables].join('\n');
 }
 
-/** Git itself follows no more links than this. */
+/** Git itself follows no more symbolic refs than this. */
 const MOST_LINKS = 5;
 
 /** Returns a text that changes whenever a file was written. */

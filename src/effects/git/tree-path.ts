@@ -14,7 +14,7 @@ export function parentOf(name: TreePath): TreePath {
   return end === -1 ? '' : name.slice(0, end);
 }
 
-/** Whether one of the path's folders is now a link. The path then leads somewhere else. */
+/** Whether one of the path's folders is now a symbolic link. The path then leads somewhere else. */
 export function isBehindLink(root: string, name: TreePath): boolean {
   for (let folder = parentOf(name); folder !== ''; folder = parentOf(folder)) {
     if (lstatOf(treePlace(root, folder))?.isSymbolicLink() === true) return true;

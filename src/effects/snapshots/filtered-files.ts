@@ -122,7 +122,7 @@ async function thoseUnderFilters(
   });
 }
 
-/** Leaves out the LFS files whose content other machines cannot reach: see `PrivateGit.shared`. */
+/** Leaves out the LFS files that have changed since the commit `git.shared`: no other machine has their content. */
 async function withoutUnshared(
   git: PrivateGit,
   filtered: readonly Filtered[],
@@ -170,7 +170,7 @@ async function notYetInIndex(
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 
-/** Flags only paths that are in ralph's index: git flags no path if it lacks one, as when a folder became a link. */
+/** Flags only paths that ralph's index has: git flags none if it lacks one, as when a folder became a symbolic link. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
   const known = new Set(await orNull(indexNames(git.own)));
@@ -212,7 +212,7 @@ export function readFilterNotes({ folder }: PrivateGit): FilterNotes {
   return notes;
 }
 
-/** Notes files whose content is what their entries say. */
+/** Notes that the content of these files is what their entries say. */
 async function noteFiltered(git: PrivateGit, files: readonly Seen[]): Promise<void> {
   const notes = new Map(readFilterNotes(git));
   const fresh = files.filter(({ name, id, sign }) => notes.get(entryKey(name, id))?.sign !== sign);

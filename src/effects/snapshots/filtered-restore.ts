@@ -72,7 +72,7 @@ async function filterWriter(
   filter: string,
 ): Promise<(files: readonly WantedFile[]) => Promise<boolean>> {
   const name = `filter.${filter}`;
-  // Ralph's own git folder sees the user's configuration, and none of the repository's.
+  // With ralph's own git folder, git reads the user's configuration, and none of the repository's.
   const programs = await Promise.all(
     ['smudge', 'process'].map((what) => settingNow(git.own, `${name}.${what}`)),
   );

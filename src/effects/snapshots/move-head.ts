@@ -51,7 +51,7 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const now = await readHead(git.users);
   const to: Head = { commit: kept.head, branch: base.branch };
   const tip = to.branch === null ? null : await branchAt(git, to.branch);
-  // For a branch checked out in a submodule, git names the repository's folder instead of that of the files.
+  // For a branch checked out in a submodule, git names the folder of its repository, not that of its files.
   const here = ['', repository.root, repository.gitDir];
   if (tip !== null && !here.includes(tip.checkedOutIn)) {
     return refused(`${to.branch} is checked out in ${tip.checkedOutIn}`);
@@ -95,7 +95,7 @@ export async function moveHead(
   git: PrivateGit,
   { to, now, tip, index, skipped, ends }: HeadMove,
 ): Promise<void> {
-  // Git would run the filter of a file that was written in the same instant as the index.
+  // Without these settings, git would run the filter of a file that was written in the same instant as the index.
   const settings = await withoutOwnFilters(git.repository.root, git.users);
   if (settings === null) throw new GitError('git cannot tell which filters are whose');
   const ask = withGitSettings(git.users, settings);

@@ -29,7 +29,7 @@ export interface OwnIndex {
   readonly tracked: Pick<ReadonlySet<TreePath>, 'has'>;
   /** Paths that a sparse checkout may leave out of the work tree. */
   readonly mayBeMissing: ReadonlySet<TreePath>;
-  /** Paths whose entries stay as in the user's index: see `FilteredFiles`. */
+  /** Paths under filters whose entries stay as in the user's index, since git finds the files unchanged. */
   readonly asIndexed: ReadonlySet<TreePath>;
   /** Repositories inside the tree that are in the user's index. */
   readonly submodules: ReadonlySet<TreePath>;
@@ -40,8 +40,8 @@ export interface OwnIndex {
   /** Fills the index from `newestTree` unless it is as ralph left it, and adds what is new in the user's index. */
   prepare(newestTree: string | null): Promise<PreparedIndex>;
   /**
-   * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
-   * `prepare`. If git could miss a later change to a file, it compares the file's content the next time.
+    * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
+    * `prepare`. Where git could miss a later change to a file, it will compare the file's content the next time.
    */
   remember(changed: readonly TreePath[]): Promise<void>;
 }
@@ -59,7 +59,7 @@ type Entries = Iterable<readonly [TreePath, TreeEntry]>;
 /** The mode of a repository inside the tree. */
 const SUBMODULE = '160000';
 
-/** In ms. A file written this shortly before git looks may be written again in that second. A clock may be a little off. */
+/** In ms. A file written this shortly before git looks may be written again in the same second, unnoticed by git. */
 const DOUBT_MS = 2_000;
 
 /** For up to this many files in doubt, it is faster that git reads them at each listing than that it checks all files again. */
@@ -76,7 +76,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   const { repository } = git;
   const own = path.join(git.folder, 'index');
   const filtered = createFilteredFiles(git);
-  /** `timeOf` ralph's index when ralph last trusted it; null in a new process, which trusts none. */
+  /** `timeOf` ralph's index when ralph last trusted the index; null in a new process, which does not trust it yet. */
   let ownSign: string | null = null;
   /** Whether ralph looks at this work tree for the first time, when no agent has worked yet. */
   let isBefore = !existsSync(own);
@@ -179,8 +179,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 
   /**
-   * Git compares times by the second. So it would miss that a file was written twice in one second if its old time was
-   * set again. To make git read such a file, this removes its size from the index.
+    * Git compares times by the second. So it would miss the second of two writes in one second if the file's old time
+    * was set again. To make git read such a file, this removes the file's size from the index.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>
@@ -262,7 +262,7 @@ function eachOf<Made>(
   };
 }
 
-/** Returns the names of entries as a set that is built when first asked: for a large file, or a name like a secret's. */
+/** Returns the names of entries as a set that is built only when it is first asked. */
 function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
   let names: ReadonlySet<TreePath> | null = null;
   return {

@@ -18,7 +18,7 @@ export interface KeptState {
   readonly index: string | null;
 }
 
-/** Reads what a snapshot keeps from its commit and its parents. Rejects with a `GitError`. */
+/** Reads, from a snapshot's commit and that commit's parents, what the snapshot keeps. Rejects with a `GitError`. */
 export async function readSnapshot(git: PrivateGit, commit: string): Promise<KeptState> {
   const read = async (ids: readonly string[]) => {
     const commits = await readCommits(git.own, ids);

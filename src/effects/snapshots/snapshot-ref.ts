@@ -12,7 +12,7 @@ export interface RefPlace {
   readonly ids: SnapshotIds;
 }
 
-/** Creates a ref under the first free name and returns that; moves no snapshot's ref. Rejects with a `GitError`. */
+/** Creates a ref under the first free name and returns the name. Moves no snapshot's ref. Rejects with a `GitError`. */
 export async function createRef(
   { git, ids }: RefPlace,
   names: Iterable<string>,
@@ -45,7 +45,7 @@ export async function putRefsRight(
 ): Promise<readonly string[]> {
   const listed = await orNull(listRefs(git.users, [`${refs}/`]));
   if (listed === null) return [];
-  // A ref that only links to another one is not a snapshot of ralph's.
+  // A symbolic ref, which stands for another ref, is not a snapshot of ralph's.
   const there = new Map(listed.map(({ name, id, symbolic }) => [name, symbolic === '' ? id : '']));
   const sentences: string[] = [];
   const newest = all.findLast(({ name }) => readSnapshotName(name) !== null)?.name;

@@ -66,7 +66,7 @@ export interface SnapshotStore {
   readonly head: Head | null;
   /** Whether HEAD or the user's index may have changed since the tree was kept last. */
   hasMoved(): boolean;
-  /** HEAD as in the newest snapshot; null unless this process has made that, or has found that nothing has changed since. */
+  /** HEAD as in the newest snapshot; null unless this process made that snapshot, or found nothing changed since then. */
   readonly keptHead: Head | null;
   /**
    * Writes the work tree to git's objects. With `only`, takes just these paths from it, and all others as they were
@@ -87,7 +87,7 @@ export interface SnapshotStore {
   readonly indexTree: string | null;
   /** Makes a commit of a tree as `keep` does, but without a ref. Rejects as `keep` does. */
   commit(tree: string, about: (head: Head) => string, extra?: readonly string[]): Promise<string>;
-  /** Writes a tree that is another one with these entries changed, and a commit that keeps it and `extra`. */
+  /** Writes a copy of a tree with some entries changed, and a commit that keeps the copy and the commit `extra`. */
   keepChanged(
     tree: string,
     entries: ReadonlyMap<TreePath, TreeEntry>,

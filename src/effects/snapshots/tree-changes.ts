@@ -27,7 +27,7 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
-  /** Files of the index that became folders, or whose folder became a link. What is there now is added. */
+  /** Files of the index that became folders, or whose folder became a symbolic link. What is there now is added. */
   readonly replaced: readonly TreePath[];
   /** Paths of the index that no longer belong to snapshots: their old content must not stay in the index. */
   readonly dropped: readonly TreePath[];

@@ -92,7 +92,7 @@ function markDirtyFile(
   }
 }
 
-/** Returns the fingerprint of an inner repository: HEAD and its reflog. For its files see `inner-repositories.ts`. */
+/** Returns the fingerprint of an inner repository: HEAD and its reflog, but none of the repository's files. */
 function markRepository(folder: Buffer): DirtyFile {
   // A folder whose name is not UTF-8 is not found by this path.
   const own = `${folder}/.git`;

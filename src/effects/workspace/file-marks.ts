@@ -47,7 +47,7 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/** Returns the absolute paths of matching regular files, in no order. Links do not match: they lead anywhere. */
+/** Returns the absolute paths of matching regular files, in no order. Symbolic links, which lead anywhere, do not match. */
 export async function filesThatMatch(
   globs: readonly string[],
   { cwd, isOwn, dot = false }: GlobOptions,

@@ -20,7 +20,7 @@ import { countPlan } from './plan-count.ts';
  * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** The request for the baseline; null for a task that a program stores by the library: that has only `done`. */
+  /** The request for the baseline; null if another program stored the task with ralph's library: only `done` is set. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];

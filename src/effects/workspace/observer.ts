@@ -20,7 +20,7 @@ import { countPlan, lookAtPlan } from './plan-count.ts';
 
 /** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
-  /** The list from which the task was taken; changing this file is not work. Absent if there is no list. */
+  /** The file that lists this task and others. A change of this file is no progress. Absent if there is no list. */
   readonly list?: string;
   /** The shell commands to run for each observation, by the kind of the condition. */
   readonly commands: Readonly<Record<string, string>>;

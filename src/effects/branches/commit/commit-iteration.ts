@@ -151,7 +151,7 @@ async function doneBefore(
   return parent === null ? null : changesOf(git, parent || null, commit);
 }
 
-/** Returns the parent of `commit` if that is this iteration's ('' without a parent); otherwise null. */
+/** Returns the parent of `commit` ('' without a parent) if ralph made the commit for this iteration; otherwise null. */
 async function parentOfOwn(
   { git, taskId, tree }: CommitRequest,
   commit: string,

@@ -12,7 +12,7 @@ import { dirtyByOthers } from '../dirty-paths.ts';
 import { stage, unstage } from './commit-index.ts';
 import type { CommitRequest, NotCommitted } from './commit-request.ts';
 
-/** Positions of snapshots: the one with which the first iteration began, and the last iteration's newest. */
+/** Positions in a list of snapshots: the one with which the first iteration began, and the last iteration's newest. */
 export interface SnapshotSpan {
   readonly begin: number;
   readonly last: number;
@@ -95,8 +95,8 @@ export async function stillLacking(
 }
 
 /**
- * Removes new files that must not be committed from the index. Returns the paths that remain changed in it. A file that
- * HEAD has is committed even if its name looks like a secret.
+  * Removes from the index the new files that must not be committed. Returns the paths that remain changed in it. A file
+  * that HEAD has is committed even if its name looks like a secret.
  */
 export async function withoutLeftOut(
   { git, timeline }: CommitRequest,

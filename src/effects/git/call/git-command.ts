@@ -26,12 +26,12 @@ export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Marks git and the processes it starts as part of this run; without it they carry no mark. */
+  /** The run's id, which git and the processes it starts get in an environment variable; not set without it. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
   /** Aborting this signal kills git at once. */
   readonly signal?: AbortSignal | undefined;
-  /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
+  /** Variables that say where the repository, index and objects are; by default git searches upward from `cwd`. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
   /**
    * Runs git as the user would: with hooks, signing, and the user's own variables. Only for a repository in which the
@@ -71,15 +71,15 @@ export function outputOrNull({ exitCode, output }: GitAnswer): string | null {
 const COMPLAINT_AT_MOST = 16 * 1024;
 
 /**
- * Runs git, which never prompts, and is killed if this process exits. Without `asUser`, the only programs named by the
- * repository that git runs are filters (see `withoutOwnFilters`). Processes that git leaves in its process group are
- * killed.
+  * Runs git, which never prompts, and is killed if this process exits. Without `asUser`, git runs no program that the
+  * repository names, except for filters, which convert file contents. Processes that git leaves in its process group
+  * are killed.
  */
 export async function callGit(command: GitCommand): Promise<GitAnswer> {
   const { timeoutMs, signal, input, confine } = command;
   if (signal?.aborted) return NO_ANSWER;
   const plain = placed(command);
-  // Only the sandbox is awaited: at any await, this process could exit before git is started.
+  // Without a sandbox nothing is awaited here: during an await, this process could exit before git is started.
   const confined: ConfinedCommand | string =
     confine === undefined ? plain : await confine(plain).catch(messageOf);
   if (typeof confined === 'string') return { ...NO_ANSWER, complaint: confined };
@@ -175,7 +175,7 @@ const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** Calls `giveUp` if this process exits; returns a function that prevents that. One listener serves all: node warns of many. */
+/** Calls `giveUp` if this process exits; returns a function that prevents that. All calls share one listener. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);

@@ -3,7 +3,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
-/** Returns the file of git, and PATH for what it starts. A `git` in the work tree counts only if there is no other. */
+/** Returns the file of git, and the PATH for what it starts. A `git` in the work tree is taken only without another. */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -34,7 +34,7 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** Options against programs that the repository chooses: a file watcher, hooks, and one that checks signatures. */
+/** Options that keep git from running programs the repository chooses, such as hooks, a file watcher or a signer. */
 export const SAFE_SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -48,7 +48,7 @@ export const SAFELY = ['--no-pager', ...SAFE_SETTINGS];
 /**
  * Matches the GIT_ variables that are passed on: those that configure git or limit how far up it
  * searches. Others would do harm: GIT_DIR and GIT_INDEX_FILE, which hooks set, point to another
- * repository, and GIT_LITERAL_PATHSPECS would turn ralph's exclusions into file names.
+  * repository, and with GIT_LITERAL_PATHSPECS git would read ralph's exclude patterns as file names.
  */
 const KEPT =
   /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;

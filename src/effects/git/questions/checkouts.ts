@@ -29,7 +29,7 @@ export async function becomeCommit(git: Git, commit: string): Promise<void> {
   outputOf(await askGit(git, ['clean', '-ffdxq']));
 }
 
-/** Overrides the configuration. Quiet, since git would die in the middle if it printed anything after ralph was killed. */
+/** Overrides settings. Git is quiet, since it would die in the middle if it printed anything after ralph was killed. */
 const MERGE = [
   ...['merge', '--quiet', '--no-edit', '--no-stat', '--no-autostash'],
   ...['--no-gpg-sign', '--no-verify-signatures'],
@@ -67,7 +67,7 @@ export async function forwardTo(git: Git, commit: string): Promise<NotForwarded 
 
 /** One entry of `git worktree list`. */
 export interface ListedTree {
-  /** Absolute path, with links resolved. It need not exist. */
+  /** Absolute path, with symbolic links resolved. It need not exist. */
   readonly path: string;
   /** The full name of the branch; null if HEAD is detached. */
   readonly branch: string | null;

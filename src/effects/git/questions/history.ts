@@ -29,7 +29,7 @@ export interface CommitRange {
   readonly to: string;
 }
 
-/** Whether all commits between two ends name the task. Rejects with a `GitError`. */
+/** Whether the messages of all commits after `from`, up to `to`, name the task. Rejects with a `GitError`. */
 export async function areAllOfTask(
   git: Git,
   taskId: string,
@@ -69,7 +69,7 @@ export async function isShallow(git: Git): Promise<boolean> {
   return outputOf(await askGit(git, ['rev-parse', '--is-shallow-repository'])) === 'true';
 }
 
-/** Lists the task's commits that `branch` has and `others` do not, made since an instant in s; none if git fails. */
+/** Lists the task's commits that `branch` has and `others` do not, made since a time (in s); none if git fails. */
 export async function commitsOfTask(
   git: Git,
   taskId: string,

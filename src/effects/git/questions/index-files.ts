@@ -31,7 +31,7 @@ export async function indexEntries(
   return readStaged(outputOf(listed, why));
 }
 
-/** Lists what each path of an index holds, as `heldBy` does. Rejects with a `GitError`. */
+/** Lists the mode and id of each path in an index, or `conflict` if it has to be merged. Rejects with a `GitError`. */
 export async function listIndex(git: Git): Promise<ReadonlyMap<TreePath, string>> {
   return heldBy(await indexEntries(git, [], 'git cannot read the index'));
 }
@@ -51,7 +51,7 @@ export async function listWorkTree(
   const which = ['--others', '--modified', '--deleted', '--exclude-standard'];
   const listed = await askGit(git, ['ls-files', '-z', '-t', ...which, ...pathspecs]);
   return readNames(outputOf(listed, 'git cannot list the work tree')).map((entry) => ({
-    // A repository inside the tree is shown as a folder.
+    // Git lists a repository inside the tree as a folder, with a slash at its end.
     name: entry.slice(2).replace(/\/$/, ''),
     isTracked: entry[0] !== '?',
   }));
@@ -78,7 +78,7 @@ export async function readIntoIndex(git: Git, tree: string | null, why?: string)
 /** Git keeps a part of a split index in a second file, which would be left behind when ralph removes an index of its own. */
 const WHOLE = ['-c', 'core.splitIndex=false'];
 
-/** Fills an index from a tree, and at some paths from the work tree; keeps its file times. Rejects with a `GitError`. */
+/** Fills an index from a tree, and at some paths from the work tree; file times stay. Rejects with a `GitError`. */
 export async function stagePaths(
   git: Git,
   tree: string | null,
@@ -97,7 +97,7 @@ export async function switchTrees(git: Git, from: string, to: string): Promise<b
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }
 
-/** Notes in an index which files are as it says, so that git need not read them again. Passes over those that differ. */
+/** Notes in an index the times of files whose content it has, so that git need not read them again; skips others. */
 export async function refreshIndex(git: Git): Promise<void> {
   await askGit(git, ['update-index', '-q', '--refresh']);
 }
@@ -123,7 +123,7 @@ export async function dropPaths(
   if (names.length > 0) outputOf(await updateIndex(git, ['--force-remove'], names), why);
 }
 
-/** Updates paths that an index already has from the work tree. */
+/** Sets entries that an index already has to the files of the work tree. Ignores a failure of git. */
 export async function updatePaths(git: Git, names: readonly TreePath[]): Promise<void> {
   await updateIndex(git, [], names);
 }

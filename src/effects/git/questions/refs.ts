@@ -8,7 +8,7 @@ export interface ListedRef {
   /** The full name, one character for each byte. */
   readonly name: string;
   readonly id: string;
-  /** The ref to which this one is only a link; '' if this one is no link. */
+  /** The other ref that this one stands for, if it is a symbolic ref; otherwise ''. */
   readonly symbolic: string;
   /** The work tree in which this branch is checked out; '' for none. */
   readonly checkedOutIn: string;
@@ -120,7 +120,7 @@ export interface RefMove {
   readonly reason?: string;
   /** Whether the ref gets a reflog even if the configuration wants none. */
   readonly isLogged?: boolean;
-  /** Whether the ref itself moves, and not the one that it links to: HEAD then leaves its branch. */
+  /** Whether a symbolic ref itself moves, and not the ref that it stands for: HEAD then leaves its branch. */
   readonly isDetached?: boolean;
 }
 

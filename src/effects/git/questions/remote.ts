@@ -60,7 +60,7 @@ export async function pushTo(
   return readPush(output, complaint, url, ref);
 }
 
-/** Why refs there were not removed; `reason` is in the words of the other side, or null if that said nothing. */
+/** Why refs there were not removed; `reason` is what the other repository said, or null if it gave none. */
 export interface NotRemoved {
   readonly reason: string | null;
   readonly complaint: string;

@@ -110,7 +110,7 @@ async function scan(
     const found = await scanOnce(git, wanted, isKept);
     if (found !== null) for (const [id, object] of found) onRight(id, object);
     else if (wanted.length > 1) {
-      // One of the objects makes git fail, or is longer than its head says, so that nothing after it can be
+      // One of the objects makes git fail, or is longer than its header says, so that nothing after it can be
       // believed. Each half is read by itself.
       const half = Math.ceil(wanted.length / 2);
       open.push(wanted.slice(half), wanted.slice(0, half));
@@ -130,7 +130,7 @@ async function scanOnce(
   wanted: readonly string[],
   isKept: boolean,
 ): Promise<ReadonlyMap<string, VerifiedObject> | null> {
-  // Marks the true heads, since the content of an object can look like the head of the next one.
+  // Git begins its header of each object with this, since the content of an object can look like a header.
   const sign = randomUUID();
   const found = new Map<string, VerifiedObject>();
   let at = 0;
@@ -185,7 +185,7 @@ async function scanOnce(
 
 const LINE_BREAK = 10;
 
-/** Reads the head of an object, which begins with `start` and goes on as `blob 12`; null for any other line. */
+/** Reads git's header of an object, which begins with `start` and goes on as `blob 12`; null for any other line. */
 function begin(line: string, start: string, id: string): Reading | null {
   const [, type, size] = /^(\w+) (\d+)$/.exec(line.slice(start.length)) ?? [];
   if (!line.startsWith(start) || type === undefined || size === undefined) return null;

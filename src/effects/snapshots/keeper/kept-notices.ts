@@ -5,7 +5,7 @@ import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dir
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
-/** Returns the sentences about files that a snapshot lacks, or that look like secrets, that `said` does not hold; adds them. */
+/** Returns sentences about files that a snapshot lacks or that look like secrets. Skips what `said` has; adds the rest. */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,

@@ -52,7 +52,7 @@ export interface TreeKeeperRequest {
    * such as `of iteration 3`; otherwise it is null.
    */
   readonly warn: (why: string, missing: string | null) => void;
-  /** Tells a person what is in no snapshot, looks like a secret, or may push snapshots to a remote. */
+  /** Tells a person which files are in no snapshot or look like secrets, and which settings may push snapshots. */
   readonly notice: (sentence: string) => void;
 }
 
@@ -67,17 +67,17 @@ export interface TreeKeeper extends Snapshots {
   /** Whether the newest snapshot could be made. */
   readonly isWorking: boolean;
   /**
-   * Returns the tree id of the work tree as it is, without what git ignores; null if a program has run since the newest
-   * snapshot, if that failed, or if it lacks more than ignored files.
+     * Returns the tree id of the work tree as it is, without what git ignores; null if a program has run since the
+     * newest snapshot, or if that snapshot failed or lacks more than ignored files.
    */
   knownTree(): string | null;
   /** Makes `knownTree` null. Called when a program other than the agent starts that may change the work tree. */
   loseTree(): void;
   /** Whether the folder is still in the same repository. */
   isHere(): boolean;
-  /** Makes a snapshot of only the paths that a hook or a filter wrote at an iteration's commit, as its work. */
+  /** Makes a snapshot of only the paths that a hook or filter wrote at an iteration's commit, as work of the iteration. */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
-  /** Makes a snapshot after an iteration's checks, as its work. Returns the tree from before them; null for none. */
+  /** Makes a snapshot after an iteration's checks, as work of the iteration. Returns the tree before; null for none. */
   keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the agent has changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
@@ -87,7 +87,7 @@ export interface TreeKeeper extends Snapshots {
   ends(): { readonly first: string; readonly newest: string } | null;
   /** The tree from before the first iteration; null if its snapshot is gone or was never made. */
   readonly start: string | null;
-  /** Returns the number of the next snapshot, which the caller then makes without the keeper. */
+  /** Returns the number of the next snapshot, which the caller then makes without this object. */
   nextOrder(): number;
   /**
    * Writes the work tree to git's objects without a snapshot: the next snapshot is made as if this had not happened.

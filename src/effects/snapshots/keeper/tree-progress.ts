@@ -111,7 +111,7 @@ export function createGitProgress(
     return count ?? fresh.length;
   };
 
-  /** Returns the files in which two looks by `git status` differ; null if either was none, or elsewhere. */
+  /** Returns the files in which two looks by `git status` differ; null if either failed, or was at another root. */
   const changedSince = async (
     then: Look | null,
     now: Look,

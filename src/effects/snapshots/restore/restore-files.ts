@@ -164,7 +164,7 @@ function placeFile(
   return null;
 }
 
-/** Keeps a file unreadable by others if it was so before. No snapshot has the mode of a deleted file: its name decides. */
+/** Takes away the permissions for others that `mode` lacks: git stores none of them, so a secret would become readable. */
 function keepPrivate(from: Buffer, mode: number): void {
   const stats = lstatSync(from);
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
@@ -208,7 +208,7 @@ function copyEntry(from: Buffer, to: Buffer): void {
   }
 }
 
-/** Makes the folders that a path needs, in place of a link or file if `mayReplace` allows. Returns whether it could. */
+/** Makes the folders of a path, in place of files and symbolic links if `mayReplace` allows. Returns whether it could. */
 function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
   if (!makeFolders(root, parentOf(name), mayReplace)) return false;
