@@ -29,8 +29,8 @@ export interface Copied {
 }
 
 /**
-  * Copies the files that match the globs, and that git ignores, into another work tree. Never overwrites a file, and
-  * neither reads nor writes through a symbolic link: to git, files behind one are not ignored.
+ * Copies the files that match the globs, and that git ignores, into another work tree. Never overwrites a file, and
+ * neither reads nor writes through a symbolic link: to git, files behind one are not ignored.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { from, to, root, globs, git, isOwn } = request;

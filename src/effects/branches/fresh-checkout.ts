@@ -20,8 +20,8 @@ import { treesBeside } from './own-tree.ts';
 
 /*
  * A fresh checkout is a small repository of its own, beside the user's. It borrows the user's objects and has copies of
-  * the user's refs, so that checks find the history. Nothing that happens in it changes the user's repository, even if
-  * ralph is killed. These are the steps that make it:
+ * the user's refs, so that checks find the history. Nothing that happens in it changes the user's repository, even if
+ * ralph is killed. These are the steps that make it:
  *
  *   repository ──► files of the tree, byte for byte ──► index of HEAD
  */
@@ -150,7 +150,7 @@ async function makeRepository(
 
 /**
  * Returns the remotes, for tools that ask for a URL. Git resolves the relative URL of a submodule by that of `origin`,
-  * or by the repository's place without one. So `origin` of the checkout has to lead where git would look for the user.
+ * or by the repository's place without one. So `origin` of the checkout has to lead where git would look for the user.
  */
 async function remotesOf({ root, commonDir }: Repository, git: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;

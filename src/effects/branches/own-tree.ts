@@ -61,8 +61,8 @@ export async function treesBeside(repository: Repository, git: Git): Promise<str
 }
 
 /**
-  * Returns the folder of the main work tree, or of the present one if the git folder lies elsewhere. For a submodule,
-  * returns the outer repository's: work trees beside the submodule would be files of the outer repository.
+ * Returns the folder of the main work tree, or of the present one if the git folder lies elsewhere. For a submodule,
+ * returns the outer repository's: work trees beside the submodule would be files of the outer repository.
  */
 async function mainFolder({ root, commonDir }: Repository, git: Git): Promise<string> {
   const around = await rootAround(gitAt(git, root));

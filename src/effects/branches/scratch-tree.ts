@@ -247,8 +247,8 @@ function divided(
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
-   * How far ahead the index's time is set, in ms. Git reads a file again unless it is older than the index. The file
-   * would then count as changed if a filter or a rule for line ends has applied to it only since its commit.
+ * How far ahead the index's time is set, in ms. Git reads a file again unless it is older than the index. The file
+ * would then count as changed if a filter or a rule for line ends has applied to it only since its commit.
  */
 const LATER_MS = 60_000;
 

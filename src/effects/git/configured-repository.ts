@@ -31,9 +31,9 @@ interface ConfiguredRequest {
 }
 
 /**
-  * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open
-  * it. Takes the paths of its parts from `found` if the `.git` and the listed settings still lead there, and asks git
-  * for them otherwise.
+ * Returns the repository around a folder, as its configuration is now; null if there is none, or git refuses to open
+ * it. Takes the paths of its parts from `found` if the `.git` and the listed settings still lead there, and asks git
+ * for them otherwise.
  */
 export async function findConfigured(
   request: ConfiguredRequest,

@@ -4,7 +4,7 @@ import type { Repository } from './repository.ts';
 import type { TreePath } from './tree-path.ts';
 
 /*
-  * Readers of what git lists with `-z`, one for each format. Their input is latin1, which keeps every byte of a name.
+ * Readers of what git lists with `-z`, one for each format. Their input is latin1, which keeps every byte of a name.
  */
 
 /** An entry of git's index. */

@@ -22,9 +22,9 @@ export interface PrivateGit {
   readonly folder: string;
   readonly repository: Repository;
   /**
-    * Set only if other machines go on with this work: a commit whose large files (in Git LFS, outside of git's objects)
-    * all of them can fetch. Large files that have changed since this commit are only on this machine, so snapshots hold
-    * their content.
+   * Set only if other machines go on with this work: a commit whose large files (in Git LFS, outside of git's objects)
+   * all of them can fetch. Large files that have changed since this commit are only on this machine, so snapshots hold
+   * their content.
    */
   shared?: string;
   /** The last git command that did not answer, such as `add`; null if there is none since this was last set to null. */

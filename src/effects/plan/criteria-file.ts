@@ -15,7 +15,7 @@ export function withCriteria<T extends SourcedSettings>(
 ): T {
   const { settings, sources } = request;
   if (settings.criteria === null) return request;
-  // Without a judge, problems of the file do not matter: a judge may be set when the task is resumed.
+  // Without a judge, which checks the criteria, problems of the file do not matter yet: a resume may set a judge.
   const isJudged = judgeOf(settings) !== null;
   if (!isJudged && sources.criteria.kind === 'flag') return request;
   const { where } = sources.criteria;

@@ -10,14 +10,14 @@ type Confined = Pick<StoredRun, 'settings' | 'startDir'>;
 
 /**
  * Returns the environment of the programs that ralph itself starts, such as git. With `--sandbox`, its PATH has no
- * folder that the agent may write to: a program that the agent put there would otherwise run outside.
+ * folder that the agent may write to: a program that the agent put there would otherwise run outside the sandbox.
  */
 export function outerEnvironment(env: NodeJS.ProcessEnv, run: Confined): NodeJS.ProcessEnv {
   if (run.settings.sandbox !== true) return env;
   return { ...env, PATH: outerPath(env, agentsOwn(env, run)) };
 }
 
-/** Whether a program, or the target of a link in its place, lies where an agent in the sandbox may write. */
+/** Whether a program, or the target of a symbolic link in its place, lies where an agent in the sandbox may write. */
 export function isOfAgent(file: string, env: NodeJS.ProcessEnv, run: Confined): boolean {
   if (run.settings.sandbox !== true) return false;
   const folders = agentsOwn(env, run);

@@ -40,7 +40,7 @@ export async function planLeftBehind(plan: RunPlan): Promise<string | null> {
   return null;
 }
 
-/** Returns each link on the way to a file in a folder, and the file itself unless a link leads out of the folder. */
+/** Returns each symbolic link on the way to a file in a folder, and the file unless a link leads out of the folder. */
 function stepsTo(folder: string, file: string): readonly string[] {
   const links: string[] = [];
   let at = folder;
@@ -51,7 +51,7 @@ function stepsTo(folder: string, file: string): readonly string[] {
     links.push(at);
     const target = readlinkSync(at);
     const next = path.resolve(path.dirname(at), target);
-    // Such a link leads to the same place from the new work tree.
+    // Such a link does not lead into the new work tree, so only the link itself is needed there.
     if (path.isAbsolute(target) || !isInside(folder, next)) return links;
     rest.unshift(...path.relative(folder, next).split(path.sep));
     at = folder;

@@ -18,7 +18,7 @@ import {
 } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 
-/** This is far below the limit of `claude`, which refuses standard input over 10 MB. */
+/** The largest prompt; far below the limit of `claude`, which refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;
 
 /** The settings of a requested run, and further sources of its prompt. */
@@ -71,7 +71,7 @@ export async function readPrompt(
   return bytes;
 }
 
-/** Returns a prompt that asks for the work in a task file; null if this is impossible, with a new problem. */
+/** Returns a prompt that asks for the work in a task file. If that is impossible, adds to `problems`; returns null. */
 function promptFromTask(
   file: string,
   { vault, rules }: PromptPlaces,

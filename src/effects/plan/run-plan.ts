@@ -220,7 +220,7 @@ function contextFitting(prompt: Uint8Array, policy: Policy, problems: string[]):
   return most;
 }
 
-/** Returns the paths in the state folder that must not lead out of it, since a run writes there without a rename. */
+/** Returns the paths in the state folder that must not lead out of it: a run writes there, through a link as well. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }

@@ -14,7 +14,7 @@ import { isRealFolder } from '../state/task-list.ts';
 const SETTINGS = 'settings.json';
 const PROMPT = 'prompt.md';
 
-/** Returns the text of `settings.json`, not sealed yet: each setting by its configuration key, with its source. */
+/** Returns the text of `settings.json`, without a checksum: each setting by its configuration key, with its source. */
 export function settingsJson(run: StoredRun): string {
   const { passthrough, taskType: task_type, startDir: start_dir } = run;
   const settings = storedSettings(run);
@@ -52,8 +52,8 @@ export function requireStoredRun(folder: string, { task_id }: TaskState): Stored
 }
 
 /**
- * Returns the prompt of a task's start, from `prompt.md` or the state, where another program keeps it whole and `ralph
- * run` its beginning. Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
+ * Returns the prompt of a task's start, from `prompt.md` or the task's state: `ralph run` stores only its beginning in
+ * the state, other programs all of it. Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
  */
 export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   const kept = readOr(folder, PROMPT);
@@ -67,7 +67,7 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   throw new StateCorruptedError(task.task_id, path.join(folder, PROMPT), why);
 }
 
-/** Whether `ralph run` started the task: it records a checksum of the prompt, and not who keeps the state. */
+/** Whether `ralph run` started the task. It records a checksum of the prompt, and no other keeper of the state. */
 export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }
@@ -75,7 +75,7 @@ export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const MAX_BYTES = 8 * MB;
 
-/** Returns the content of a file; null if it cannot be read. Follows no link, because any user could have made it. */
+/** Returns the content of a file; null if unreadable. Follows no symbolic link, because any user could have made it. */
 function readOr(folder: string, name: string): Uint8Array | null {
   const file = path.join(folder, name);
   const isOwn = isRealFolder(folder) && lstatOf(file)?.isFile() === true;

@@ -106,7 +106,7 @@ function noteName(config: ConfigText): string {
     .digest('hex');
 }
 
-/** Returns the path that identifies a configuration. A link to the file is not followed: it needs trust of its own. */
+/** Returns the path that identifies a configuration. A symbolic link to the file needs a trust of its own. */
 function placeOf(file: string): string {
   const absolute = path.resolve(file);
   const folder = ifPossible(() => realpathSync(path.dirname(absolute)));
@@ -129,7 +129,7 @@ function unsafeStore(folder: string): string | null {
   return null;
 }
 
-/** Whether the file is regular, not a link, and only this user or root could have written it. */
+/** Whether the file is regular, not a symbolic link, and only this user or root could have written it. */
 function isNote(file: string): boolean {
   const isSafe = (opened: number): boolean => distrust(fstatSync(opened)) === null;
   return ifPossible(() => withRegularFile(file, constants.O_NOFOLLOW, isSafe)) ?? false;

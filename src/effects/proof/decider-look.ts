@@ -33,7 +33,7 @@ export interface ChecksOfTree {
 /** The deciders in one tree. */
 export interface DecidersOfTree {
   readonly deciders: Deciders;
-  /** The deciding files of the tree, in order. */
+  /** The deciding files of the tree, sorted. */
   readonly files: readonly TreePath[];
   /** Whether any file or script decides what the checks say. If none does, the task itself makes the deciders. */
   readonly stands: boolean;
@@ -43,7 +43,7 @@ export interface DecidersOfTree {
 }
 
 export interface DeciderLook {
-  /** The changed deciders by path; changed programs are not among them, but `switchedPrograms` returns these. */
+  /** The changed deciders, sorted by path. Programs that PATH now finds elsewhere are not among them. */
   readonly bent: readonly ChangedDecider[];
   /** The entries that the old exam puts back for changed deciders and test files; null removes a path. */
   readonly undone: ReadonlyMap<TreePath, TreeEntry>;
@@ -134,7 +134,7 @@ export interface DeciderLookRequest extends Pick<ChecksOfTree, 'git' | 'folder'>
   readonly acceptFewer?: boolean;
 }
 
-/** Compares the claimed tree with that of the task's start. Rejects with a `GitError` if git fails. */
+/** Compares the claimed tree, which the agent says is done, with that of the start. Rejects with a `GitError`. */
 export async function lookAtDeciders(request: DeciderLookRequest): Promise<DeciderLook> {
   const { git, folder, start, atStart, claimed, acceptChanged, acceptFewer } = request;
   const difference = await compareTrees(git, start, claimed);
@@ -222,7 +222,7 @@ interface ScriptQuestion {
 /**
  * Returns the scripts that checks run and that have changed, with their lines as they were at the start. A new script
  * is the task's own work, since no check could run it before. It still counts if it is a pre or post script of one that
- * existed, or if its `package.json` hides another one in a folder above.
+ * existed, or if its `package.json` is new and hides the one of a folder above.
  */
 function bentScripts({
   file,
@@ -265,7 +265,7 @@ function isPackageJson(path: TreePath): boolean {
   return /(?:^|\/)package\.json$/.test(path) && !isInstalled(path);
 }
 
-/** Whether an entry is a file, and neither a link nor a repository. */
+/** Whether an entry is a file, and neither a symbolic link nor a repository. */
 function isPlain(entry: TreeEntry): entry is string {
   return entry?.startsWith('100') === true;
 }

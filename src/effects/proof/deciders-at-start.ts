@@ -47,13 +47,13 @@ export function withNewChecks(atStart: DecidersAtStart, now: DecidersAtStart): D
       scripts: [...folder.scripts, ...scripts],
       programs: [...new Set([...folder.programs, ...now.folder.programs])],
     },
-    // The programs of the start were found on another PATH, so they cannot be compared.
+    // Programs that were found on another PATH at the start cannot be compared.
     programs: now.path === atStart.path ? { ...now.programs, ...atStart.programs } : now.programs,
     ignored: atStart.ignored ?? now.ignored,
   };
 }
 
-/** Returns what of `atStart` also holds elsewhere, where programs lie in other places and git ignores other files. */
+/** Returns what of `atStart` also holds on other machines, where programs lie elsewhere and git ignores other files. */
 export function withoutPlace(atStart: DecidersAtStart): DecidersAtStart {
   return { ...atStart, path: '', programs: {}, ignored: null };
 }

@@ -21,7 +21,7 @@ export function findPrograms(
 
 /**
  * Returns the programs that PATH now leads to another file, or to none. A program that was missing at the start does
- * not count, since no check could run it. A link to the same file counts as the same program.
+ * not count, since no check could run it. A symbolic link to the same file counts as the same program.
  */
 export function switchedPrograms(
   atStart: FoundPrograms,

@@ -11,15 +11,15 @@ import { filesThatMatch, markFile } from '../workspace/file-marks.ts';
 import { LONGEST_READ, searchAndRead } from './search-deciders.ts';
 
 /*
- * Deciders of a folder outside git. There is no tree to compare with, so hashes of files are compared. Files that
- * decide only by names are not searched for, since nothing says which files belong to the task.
+ * Deciders (files and scripts that decide what checks say) of a folder outside git. Without a git tree, hashes of files
+ * are compared. Files that decide only by names are not searched for: nothing says which files belong to the task.
  */
 
 /** What the results of a folder's checks depend on; stored as JSON. */
 export interface FolderDeciders {
   /**
-   * The SHA-256 in hex of each file, or the target of a link, by its path in the folder. Empty for a missing file, null
-   * for an unreadable one.
+   * The SHA-256 in hex of each file, or the target of a symbolic link, by its path in the folder. Empty for a missing
+   * file, null for an unreadable one.
    */
   readonly files: Readonly<Record<string, string | null>>;
   readonly scripts: readonly {
@@ -67,7 +67,7 @@ export async function markDeciders(
   return { files: marks, scripts, programs };
 }
 
-/** Reads files of a folder, as `ReadFiles` says: '' for a file that is not text or too long, null for a missing one. */
+/** Reads files of a folder: '' for a file that is not text or too long, null for a missing one. */
 export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<string, string | null> {
   return new Map(
     paths.map((name) => {
@@ -77,7 +77,7 @@ export function readIn(cwd: string, paths: readonly string[]): ReadonlyMap<strin
   );
 }
 
-/** Returns the targets of those files that are links to places in the folder, relative to it. */
+/** Returns the targets of those files that are symbolic links to places in the folder, relative to the folder. */
 function targetsOf(names: readonly string[], cwd: string): readonly string[] {
   const root = realPath(cwd);
   return names.flatMap((name) => {
@@ -87,7 +87,7 @@ function targetsOf(names: readonly string[], cwd: string): readonly string[] {
   });
 }
 
-/** Returns the target that a link names; null for anything else. */
+/** Returns the target that a symbolic link names; null for anything else. */
 function linkAt(place: string): string | null {
   return ifPossible(() => readlinkSync(place));
 }

@@ -31,7 +31,7 @@ export async function markIgnoredDeciders(cwd: string, git: Git): Promise<Ignore
   return marks;
 }
 
-/** Returns the ignored deciders that differ from the start. A file counts even if git only began or ceased to ignore it. */
+/** Returns those files that differ from the start. A file counts even if git only began or ceased to ignore it. */
 export function bentIgnored(
   atStart: IgnoredDeciders,
   now: IgnoredDeciders,

@@ -32,7 +32,7 @@ export async function filesWithDiffs(
   const isCut = bytes > DIFF_BYTES;
   const diffs = diffsIn(Buffer.concat(chunks).subarray(0, DIFF_BYTES).toString());
   const whole = isCut ? diffs.slice(0, -1) : diffs;
-  // Git lists files in the order of their bytes, as the names are sorted here, so that diffs and names
+  // Git lists files in the byte order of their names, as the names are sorted here, so that diffs and names
   // correspond.
   const isKnown = isCut || whole.length === names.length;
   return names.map((name, at) => ({
@@ -43,7 +43,7 @@ export async function filesWithDiffs(
 
 /**
  * Splits what git printed into one diff for each file. Splits only at line feeds: a file may have other separators
- * before words that look like a header. A file that became a link has two parts under the same header.
+ * before words that look like a header. A file that became a symbolic link has two parts under the same header.
  */
 function diffsIn(printed: string): readonly string[] {
   const diffs: string[] = [];
@@ -61,7 +61,7 @@ function textOf(diff: string | undefined): string | null {
   return diff === undefined || diff.includes('\0') ? null : diff;
 }
 
-/** Returns a function that says what a tree, through its links, has at a path that a judge (an agent) has cited. */
+/** Returns a function that says what a tree, through its symbolic links, has at a path that a judging agent cited. */
 export async function lookIn(
   git: PrivateGit,
   tree: ReadonlyMap<TreePath, string>,

@@ -37,7 +37,7 @@ export interface ReadProof {
   readonly statement: ProofStatement;
   /** The whole file, even fields that ralph does not know, safe to be shown. */
   readonly json: string;
-  /** Whether its seal shows that this user's ralph wrote it for this start of the task. */
+  /** Whether its seal, a checksum with the user's key, shows that ralph wrote it for this start of the task. */
   readonly isOwn: boolean;
 }
 

@@ -19,7 +19,7 @@ import { compareTrees } from '../snapshots/trees.ts';
 
 /**
  * Finds the ids under which git may have a tree's files: the tree that git commits by its own rules for line ends and
- * filters, and the commit of HEAD if it has either tree. Rejects with a `GitError` if git fails.
+ * filters, and the commit of HEAD if its tree is one of the two. Rejects with a `GitError` if git fails.
  */
 export async function subjectsOf(
   git: PrivateGit,

@@ -41,11 +41,11 @@ export async function searchAndRead(search: DeciderSearch, read: ReadFiles): Pro
 /** Reads the files of a git tree by the paths that checks name. */
 export interface TreeReader {
   readonly read: ReadFiles;
-  /** Returns a path, each link of the tree that it passes through, and the path to which the links lead. */
+  /** Returns a path, each symbolic link of the tree that it passes through, and the path to which these lead. */
   readonly linked: (path: string) => readonly TreePath[];
 }
 
-/** More links in a tree, or in a chain of links, are not followed. */
+/** More symbolic links in a tree, or in a chain of them, are not followed. */
 const MOST_LINKS = 2000;
 const LONGEST_CHAIN = 20;
 

@@ -40,8 +40,8 @@ export interface OwnIndex {
   /** Fills the index from `newestTree` unless it is as ralph left it, and adds what is new in the user's index. */
   prepare(newestTree: string | null): Promise<PreparedIndex>;
   /**
-    * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
-    * `prepare`. Where git could miss a later change to a file, it will compare the file's content the next time.
+   * Trusts the index as it is now, until somebody else writes to it. `changed` are the paths added since the last
+   * `prepare`. Where git could miss a later change to a file, it will compare the file's content the next time.
    */
   remember(changed: readonly TreePath[]): Promise<void>;
 }
@@ -179,8 +179,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 
   /**
-    * Git compares times by the second. So it would miss the second of two writes in one second if the file's old time
-    * was set again. To make git read such a file, this removes the file's size from the index.
+   * Git compares times by the second. So it would miss the second of two writes in one second if the file's old time
+   * was set again. To make git read such a file, this removes the file's size from the index.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>

@@ -9,8 +9,8 @@ import { writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 
 /*
-   * The agent can write the refs of snapshots, so they do not say which commits are snapshots. A file sealed with the
-   * user's key does, which the agent cannot forge. The refs only keep git from removing the commits:
+ * The agent can write the refs of snapshots, so they do not say which commits are snapshots. A file sealed with the
+ * user's key does, which the agent cannot forge. The refs only keep git from removing the commits:
  *
  *   commit ──► its id in snapshots.json, and where the refs are ──► its ref
  *

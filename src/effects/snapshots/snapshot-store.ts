@@ -66,7 +66,7 @@ export interface SnapshotStore {
   readonly head: Head | null;
   /** Whether HEAD or the user's index may have changed since the tree was kept last. */
   hasMoved(): boolean;
-  /** HEAD as in the newest snapshot; null unless this process made that snapshot, or found nothing changed since then. */
+  /** HEAD as in the newest snapshot; null unless this process made that snapshot, or found nothing changed since it. */
   readonly keptHead: Head | null;
   /**
    * Writes the work tree to git's objects. With `only`, takes just these paths from it, and all others as they were

@@ -7,8 +7,8 @@ import { homeFolder } from '../files/home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
- * The key by which ralph recognises the files that it wrote for this user. It is outside every vault, so that write
- * access to a vault is not enough to forge a task. An agent with a shell of the same user can still read the key.
+ * The key by which ralph recognises the files that it wrote for this user. It is outside every vault (folder of tasks),
+ * so that write access to a vault is not enough to forge a task. An agent with a shell of the user can still read it.
  */
 
 /** A secret of at least 32 bytes, and where it comes from. */
@@ -111,7 +111,7 @@ function readSecret(file: string): Buffer {
   });
 }
 
-/** Creates a key. Links the complete file to its name, so that simultaneous first runs agree. */
+/** Creates a key. A hard link gives the complete file its name, so that simultaneous first runs agree on one key. */
 function makeSecret(file: string): void {
   makePrivateFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;

@@ -15,7 +15,7 @@ export function distrust(stats: Stats): string | null {
   return null;
 }
 
-/** As `distrust`, for a path. Also null for a link (which is not followed) and for what is missing or unreadable. */
+/** As `distrust`, for a path. Also null for a symbolic link, which is not followed, and for what cannot be read. */
 export function distrustPath(place: string): string | null {
   try {
     const stats = lstatSync(place);

@@ -6,8 +6,8 @@ import { distrustPath } from './owner.ts';
 export interface PinnedFolder {
   readonly path: string;
   /**
-   * Call this before each write. Throws if the path now leads elsewhere, or others can write to the folder: an agent
-   * may have replaced it with a link. Accepts a missing folder.
+   * Call this before each write. Throws if the path now leads elsewhere, since an agent may have replaced the folder
+   * with a symbolic link, or if others can write to the folder. Accepts a missing folder.
    */
   check(): void;
 }

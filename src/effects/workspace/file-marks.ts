@@ -47,7 +47,7 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/** Returns the absolute paths of matching regular files, in no order. Symbolic links, which lead anywhere, do not match. */
+/** Returns the absolute paths of matching regular files, unsorted. Symbolic links do not match: they lead anywhere. */
 export async function filesThatMatch(
   globs: readonly string[],
   { cwd, isOwn, dot = false }: GlobOptions,

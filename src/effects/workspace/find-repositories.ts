@@ -26,8 +26,8 @@ interface ReadFolder {
 
 /**
  * Finds the repositories below a folder, even ignored ones, without starting git. The returned function resolves to
-  * their absolute paths, the nearest first. It follows no symbolic links, and leaves out `excluded` and the work trees
-  * of other tasks. A folder that has not changed since the last call is not read again.
+ * their absolute paths, the nearest first. It follows no symbolic links, and leaves out `excluded` and the work trees
+ * of other tasks. A folder that has not changed since the last call is not read again.
  */
 export function repositoryFinder(
   excluded: readonly string[],

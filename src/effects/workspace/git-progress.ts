@@ -33,9 +33,9 @@ export interface GitProgress {
    */
   since(): Promise<GitChange | null>;
   /**
-     * Resolves to what has changed since the task began at the commit `base` (null if there was none), even by the
-     * command of `--after`. Null without snapshots, if git fails or takes too long, if `hurry` aborts, or if there are
-     * commits but no `base`.
+   * Resolves to what has changed since the task began at the commit `base` (null if there was none), even by the
+   * command of `--after`. Null without snapshots, if git fails or takes too long, if `hurry` aborts, or if there are
+   * commits but no `base`.
    */
   inAll(
     base: string | null,

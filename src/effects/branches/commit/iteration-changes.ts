@@ -95,8 +95,8 @@ export async function stillLacking(
 }
 
 /**
-  * Removes from the index the new files that must not be committed. Returns the paths that remain changed in it. A file
-  * that HEAD has is committed even if its name looks like a secret.
+ * Removes from the index the new files that must not be committed. Returns the paths that remain changed in it. A file
+ * that HEAD has is committed even if its name looks like a secret.
  */
 export async function withoutLeftOut(
   { git, timeline }: CommitRequest,

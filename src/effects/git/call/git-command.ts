@@ -71,9 +71,9 @@ export function outputOrNull({ exitCode, output }: GitAnswer): string | null {
 const COMPLAINT_AT_MOST = 16 * 1024;
 
 /**
-  * Runs git, which never prompts, and is killed if this process exits. Without `asUser`, git runs no program that the
-  * repository names, except for filters, which convert file contents. Processes that git leaves in its process group
-  * are killed.
+ * Runs git, which never prompts, and is killed if this process exits. Without `asUser`, git runs no program that the
+ * repository names, except for filters, which convert file contents. Processes that git leaves in its process group
+ * are killed.
  */
 export async function callGit(command: GitCommand): Promise<GitAnswer> {
   const { timeoutMs, signal, input, confine } = command;

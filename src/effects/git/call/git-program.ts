@@ -48,7 +48,7 @@ export const SAFELY = ['--no-pager', ...SAFE_SETTINGS];
 /**
  * Matches the GIT_ variables that are passed on: those that configure git or limit how far up it
  * searches. Others would do harm: GIT_DIR and GIT_INDEX_FILE, which hooks set, point to another
-  * repository, and with GIT_LITERAL_PATHSPECS git would read ralph's exclude patterns as file names.
+ * repository, and with GIT_LITERAL_PATHSPECS git would read ralph's exclude patterns as file names.
  */
 const KEPT =
   /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;

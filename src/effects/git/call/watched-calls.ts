@@ -8,11 +8,11 @@ import { listProcesses, showsOwnPids } from '../../processes/process-table.ts';
  *
  *   quiet for 60 s ──► ended ──► later calls: 5 s, until one like it answers
  *
-  *   stop ─────────────► quiet for 1 s, or 7 s in all ──► ended ──► later calls: 1 s in all
-  *   second stop ────────────────────────────────────► ended ──► later calls: 1 s in all
-  *   end of --timeout ─► quiet for 1 s ──────────────► ended
+ *   stop ─────────────► quiet for 1 s, or 7 s in all ──► ended ──► later calls: 1 s in all
+ *   second stop ────────────────────────────────────► ended ──► later calls: 1 s in all
+ *   end of --timeout ─► quiet for 1 s ──────────────► ended
  *
-  * `keepCallsIn` ties these limits to the work of a run, so they hold for every call of git that this work awaits.
+ * `keepCallsIn` ties these limits to the work of a run, so they hold for every call of git that this work awaits.
  */
 
 /** What may keep git waiting: another machine, or a program of the user's. */

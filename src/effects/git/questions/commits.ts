@@ -3,7 +3,7 @@ import type { GitAnswer } from '../call/git-command.ts';
 import { asText } from '../tree-path.ts';
 
 /*
-  * Commits as the user would make them, with hooks and a signature. The `Git` has to call git as the user would.
+ * Commits as the user would make them, with hooks and a signature. The `Git` has to call git as the user would.
  */
 
 /** The outcome of a step in which git may run programs of the user's. */

@@ -20,8 +20,8 @@ import { bringInstalled, isInstalledFolder } from './exam-installed.ts';
 import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-links.ts';
 
 /*
- * Copies what no snapshot has into the exam, a checkout for running the checks, so that they write nothing into the
- * work tree. Copies keep their times, so build tools build again. What exceeds `MOST_BYTES` is linked.
+ * Copies what no snapshot has into the exam, a checkout for the checks, so that they write nothing into the work tree.
+ * Copies keep their times, so to build tools the checkout's files are newer. What exceeds `MOST_BYTES` is linked.
  */
 
 /** The limit for all copies of one exam together, in bytes. */
@@ -32,7 +32,7 @@ const TEXT_MAX_BYTES = 4 * 1024 ** 2;
 const TURN_MS = 50;
 
 export interface ExamCopies {
-  /** Copies what is at an absolute path to a free place, or links it. */
+  /** Copies what is at an absolute path to a free place, or makes a symbolic link to it. */
   bring(from: string, to: string): Promise<void>;
   /** Absolute paths of the work tree that were linked because there was no room or they could not be read. */
   readonly linked: readonly string[];

@@ -8,10 +8,10 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
 
 /*
  * Python loads an editable install from where its source is: a `.pth` file names that folder, or a module by setuptools
- * maps the package's name to it. Folders of PYTHONPATH are searched before both.
+ * maps the package's name to the folder. Python searches the folders of PYTHONPATH before it looks at either.
  */
 
-/** Returns the exam's folders for those where Python finds editable installs. Throws a `GitError` if one is unclear. */
+/** Returns folders of the exam, a checkout, for those of editable installs. Throws a `GitError` if one is unclear. */
 export function editableFolders(
   libraries: readonly string[],
   places: ExamPlaces,

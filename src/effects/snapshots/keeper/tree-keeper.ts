@@ -67,8 +67,8 @@ export interface TreeKeeper extends Snapshots {
   /** Whether the newest snapshot could be made. */
   readonly isWorking: boolean;
   /**
-     * Returns the tree id of the work tree as it is, without what git ignores; null if a program has run since the
-     * newest snapshot, or if that snapshot failed or lacks more than ignored files.
+   * Returns the tree id of the work tree as it is, without what git ignores; null if a program has run since the
+   * newest snapshot, or if that snapshot failed or lacks more than ignored files.
    */
   knownTree(): string | null;
   /** Makes `knownTree` null. Called when a program other than the agent starts that may change the work tree. */

@@ -58,7 +58,7 @@ async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
   return existsSync(path.join(folder, 'HEAD')) ? { name, folder } : null;
 }
 
-/** Fills submodules from their own repositories, without network, once `.gitmodules` is back. Resolves to the unfilled. */
+/** Fills submodules from their own repositories, without network; needs `.gitmodules`. Resolves to those not filled. */
 export async function fillSubmodules(
   git: PrivateGit,
   tree: string,
