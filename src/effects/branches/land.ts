@@ -36,7 +36,7 @@ export interface LandRequest {
   readonly gitToEnd: Git;
   /** The folder in which the scratch work tree is made. */
   readonly parent: string;
-  /** The folder of ralph's own git files, the one given to `findTaskWork`. */
+  /** The folder of ralph's own git files, the one with which the task's work was found. */
   readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
@@ -50,7 +50,7 @@ export interface LandRequest {
   readonly base: string | null;
   /** The branch to land on, without `refs/heads/`. */
   readonly onto: string;
-  /** The list from which the task was taken, relative to the root: its changes do not land. Null if there is none. */
+  /** The file that lists this task and others, relative to the root: its changes do not land. Null if there is none. */
   readonly apart: string | null;
   readonly form: LandingForm;
   readonly message: string;
@@ -155,7 +155,7 @@ function shownStays(stays: Stays): Stays {
   return new Map([...stays].map(([name, why]) => [shownPath(name), why]));
 }
 
-/** Merges what a task did since `earlier`, its last landing: git does not know what a squashed landing contained. */
+/** Merges what a task did since `earlier`, its last landing. Git does not know what a landing as one commit held. */
 async function mergeSince(
   earlier: string | null,
   { target, whole }: { readonly target: string; readonly whole: string },
@@ -169,12 +169,12 @@ async function mergeSince(
   return scratch.merge(await withLanded(target), await withLanded(whole));
 }
 
-/** Returns the name of the note that says what a squashed landing contained. */
+/** Returns the name of the note (an id and a ref) that leads to what a landing as one commit held. */
 function landedName(landing: string): string {
   return `landed/${landing}`;
 }
 
-/** Notes what a squashed landing contained. Without the note, a later landing of the same lines may be refused. */
+/** Notes what a landing as one commit held. Without the note, a later landing of the same lines may be refused. */
 async function noteLanded(
   { repository, gitToEnd, refs, ids }: LandRequest,
   landing: string,

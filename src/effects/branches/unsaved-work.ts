@@ -22,7 +22,7 @@ import { type CheckoutPlace, gitDirOf } from './checkout.ts';
  * Returns what would be lost if a task's work tree were removed, or why that is unclear, as half a sentence such as `it
  * holds what is not committed (a.txt)`; null if only ignored files would be lost. Commits that are not on `branch`
  * count as lost, since only that branch remains. With `isLanded`, uncommitted files do not count, since another branch
- * has got them.
+ * has them by now.
  */
 export async function unsavedWork(
   place: CheckoutPlace,

@@ -15,7 +15,7 @@ export type Opened<Found = Repository> =
 /** Limit for one git process. Writing the files of a large work tree takes long. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Returns git in this environment; `gitAt` chooses its folder. Aborting `signal` kills git at once. */
+/** Returns git in this environment, whose folder is still to be chosen. Aborting `signal` kills git at once. */
 export function gitWith(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortSignal): Git {
   return gitIn('/', { env, runId, signal, timeoutMs: TIMEOUT_MS });
 }

@@ -31,7 +31,7 @@ export function literally(names: readonly string[]): Pathspecs {
 export function placesInside(folders: readonly string[], root: string): readonly string[] {
   return folders
     .flatMap((folder) => [
-      // If the folder is a link, both the link and its target are listed.
+      // If the folder is a symbolic link, both the link and its target are listed.
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])

@@ -220,7 +220,7 @@ function contextFitting(prompt: Uint8Array, policy: Policy, problems: string[]):
   return most;
 }
 
-/** Returns the paths in the state folder that must not lead out of it: a run writes there, through a link as well. */
+/** Returns the paths in the state folder that must not lead out of it: a run writes even through symbolic links. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }

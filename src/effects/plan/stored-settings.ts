@@ -67,7 +67,7 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   throw new StateCorruptedError(task.task_id, path.join(folder, PROMPT), why);
 }
 
-/** Whether `ralph run` started the task. It records a checksum of the prompt, and no other keeper of the state. */
+/** Whether `ralph run` started the task: it notes a checksum of the prompt, and no program that keeps the state. */
 export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }

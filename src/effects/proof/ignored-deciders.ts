@@ -31,7 +31,7 @@ export async function markIgnoredDeciders(cwd: string, git: Git): Promise<Ignore
   return marks;
 }
 
-/** Returns those files that differ from the start. A file counts even if git only began or ceased to ignore it. */
+/** Returns ignored files that checks obey and that have changed, even if git only began or ceased to ignore them. */
 export function bentIgnored(
   atStart: IgnoredDeciders,
   now: IgnoredDeciders,

@@ -49,7 +49,7 @@ export interface OwnIndex {
 interface PreparedIndex {
   /** Paths that were added or replaced from the user's index. */
   readonly adopted: readonly TreePath[];
-  /** Paths of the newest snapshot that no longer belong to any snapshot: their old content must not stay in the index. */
+  /** Paths of the newest snapshot that are excluded from later ones: their old content must not stay in the index. */
   readonly excluded: readonly TreePath[];
 }
 
@@ -179,8 +179,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
   };
 
   /**
-   * Git compares times by the second. So it would miss the second of two writes in one second if the file's old time
-   * was set again. To make git read such a file, this removes the file's size from the index.
+   * Git compares times in whole seconds. So it would miss the later of two writes within a second if the file's old
+   * time was set again. To make git read such a file, this removes the file's size from the index.
    */
   const distrust = async (changed: readonly TreePath[]): Promise<void> => {
     const isYoung = (name: TreePath): boolean =>

@@ -3,7 +3,7 @@ import { realPath } from '../files/real-path.ts';
 import { type Key, type NoKey, readKey } from './key.ts';
 
 /*
- * A task is trusted only if ralph wrote it for this user. Every JSON file that must be trusted later
+ * A task is trusted only if ralph wrote its files for this user. Every JSON file that must be trusted later
  * ends with a checksum (HMAC-SHA-256) under this user's key as its last member:
  *
  *   { "schema_version": 1, …, "sum": "9f2c…" }

@@ -46,7 +46,7 @@ export interface InnerRepositories {
   readonly changedInAll: ReadonlySet<string>;
   /** Looks at the repositories below `root`, and reports nothing as changed. */
   mark(root: string): Promise<InnerLook>;
-  /** Looks at the repositories and compares them with the last look; does what `mark` does if the last look was elsewhere. */
+  /** Looks at the repositories and compares them with the last look. If that was at another root, does what `mark` does. */
   since(root: string): Promise<InnerLook>;
 }
 

@@ -40,7 +40,7 @@ function planOf({ cwd, planFile, planSections }: BaselineRequest): PlanOf | null
   return planFile === null ? null : { file: nameInside(cwd, planFile), sections: planSections };
 }
 
-/** Returns the text of `baseline.json`, not sealed yet. */
+/** Returns the text of `baseline.json`, without the checksum that it is stored with. */
 export function baselineJson(baseline: Baseline, request: BaselineRequest): string {
   const { cwd, globs, protect, donePath } = request;
   const kept: KeptBaseline = {

@@ -22,7 +22,7 @@ import { countPlan, lookAtPlan } from './plan-count.ts';
 export interface Watch extends BaselineRequest {
   /** The file that lists this task and others. A change of this file is no progress. Absent if there is no list. */
   readonly list?: string;
-  /** The shell commands to run for each observation, by the kind of the condition. */
+  /** The shell commands to run for each observation, by the kind of the completion condition that needs the command. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +46,7 @@ export type RunCommand = (command: string, input: string) => Promise<CommandResu
 
 export interface ObserverRequest extends Watch {
   readonly run: RunCommand;
-  /** Runs a command of a condition, and reads its whole output. */
+  /** Runs the command of a completion condition, and reads its whole output. */
   readonly measure: (command: string) => Promise<MeasuredResult>;
   /** Whether the task was resumed, so that part of its first iteration may already be done. */
   readonly isResumed?: boolean;

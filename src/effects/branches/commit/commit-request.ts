@@ -14,7 +14,7 @@ export interface CommitRequest {
   readonly tree: TreeToSettle;
   readonly taskId: string;
   readonly template: string | null;
-  /** The path of the file that lists this task and others. No commit has changes of it. Null if there is none. */
+  /** The path of the file that lists this task and others. No commit includes its changes. Null if there is none. */
   readonly apart: string | null;
   /** The branches that `--protect-branch` names. */
   readonly protect: readonly string[];

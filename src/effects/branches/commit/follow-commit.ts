@@ -35,7 +35,7 @@ export async function followCommit(
   const lag = readLag(git);
   const now = await listIndex(git.users);
   const paths = new Map<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>();
-  // Changes of earlier commits are made only where HEAD still has them, and the index is as it was then.
+  // What the index lacks of earlier commits is added only where HEAD still has it, and the index is as it was then.
   const behind = lag.size === 0 ? null : await indexChanges(git, git.repository.index, 'HEAD');
   for (const [name, { was, to }] of lag) {
     const isLacking = (now.get(name) ?? null) === was && behind?.get(name)?.from === to;

@@ -26,7 +26,7 @@ export interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The run's id, which git and the processes it starts get in an environment variable; not set without it. */
+  /** The run's id, which git and the processes that it starts get as an environment variable. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
   /** Aborting this signal kills git at once. */

@@ -35,7 +35,7 @@ export function envInExam(
     ...(python.length > 0
       ? { PYTHONPATH: [...python, ...(given === '' ? [] : [given])].join(path.delimiter) }
       : {}),
-    // Python would write bytecode next to the packages, which are links to those of the work tree.
+    // Python would write bytecode next to the packages, which are symbolic links to those of the work tree.
     PYTHONDONTWRITEBYTECODE: '1',
   };
 }

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 /*
- * Installed packages are large and not the task's work, so the exam, a checkout for running the checks, only links to
- * them. But their folders also hold links and texts that lead into the work tree. So the exam has folders of its own
+ * Installed packages are large and not the task's work, so the exam, a checkout for the checks, has only symbolic links
+ * to them. But their folders also hold links and texts that lead into the work tree. So the exam has folders of its own
  * down to where a package begins:
  *
  *   node_modules/  @scope/  .bin/  .pnpm/ID/node_modules/  ──►  one link for each package

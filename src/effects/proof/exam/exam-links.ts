@@ -2,7 +2,7 @@ import { readlinkSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { isInside, realPath } from '../../files/real-path.ts';
 
-/** The absolute paths of the work tree and of its exam, a checkout for running the checks; links are resolved. */
+/** The absolute paths, without symbolic links, of the work tree and of its exam, a checkout for running the checks. */
 export interface ExamPlaces {
   readonly root: string;
   readonly folder: string;

@@ -11,7 +11,7 @@ import { type ExamPlaces, placeInExam } from './exam-links.ts';
  * maps the package's name to the folder. Python searches the folders of PYTHONPATH before it looks at either.
  */
 
-/** Returns folders of the exam, a checkout, for those of editable installs. Throws a `GitError` if one is unclear. */
+/** Returns, for folders of editable installs, those of the exam, a checkout. Throws a `GitError` if one is unclear. */
 export function editableFolders(
   libraries: readonly string[],
   places: ExamPlaces,

@@ -52,7 +52,7 @@ export interface TreeKeeperRequest {
    * such as `of iteration 3`; otherwise it is null.
    */
   readonly warn: (why: string, missing: string | null) => void;
-  /** Tells a person which files are in no snapshot or look like secrets, and which settings may push snapshots. */
+  /** Tells a person which files are in no snapshot or look like secrets, or what may push snapshots to a remote. */
   readonly notice: (sentence: string) => void;
 }
 
@@ -75,9 +75,9 @@ export interface TreeKeeper extends Snapshots {
   loseTree(): void;
   /** Whether the folder is still in the same repository. */
   isHere(): boolean;
-  /** Makes a snapshot of only the paths that a hook or filter wrote at an iteration's commit, as work of the iteration. */
+  /** Makes a snapshot of just what a hook or filter wrote at an iteration's commit, as work of the iteration. */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
-  /** Makes a snapshot after an iteration's checks, as work of the iteration. Returns the tree before; null for none. */
+  /** Makes a snapshot after an iteration's checks, as its work. Returns the earlier snapshot's tree; null for none. */
   keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the agent has changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
@@ -312,7 +312,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const before = store.newest?.tree ?? null;
       const subject = `iteration ${iteration}: after its checks`;
       await tryToKeep(() => endNames(iteration), subject, `of iteration ${iteration}`);
-      // A judge or the like may run next, and take so long that others write meanwhile.
+      // A judge (another agent) or the like may run next, and take so long that others write meanwhile.
       isUndisturbed = false;
       return before;
     },

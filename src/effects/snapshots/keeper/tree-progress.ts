@@ -54,7 +54,7 @@ interface Look {
   readonly dirty: DirtyFiles | null;
 }
 
-/** Detects progress in the work tree that contains `cwd`, if any; `keeper` is null without snapshots. No method rejects. */
+/** Detects progress in the work tree around `cwd`, if any. `keeper` makes the snapshots, if any. No method rejects. */
 export function createGitProgress(
   request: GitProgressRequest,
   keeper: TreeKeeper | null = null,

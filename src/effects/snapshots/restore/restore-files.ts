@@ -164,7 +164,7 @@ function placeFile(
   return null;
 }
 
-/** Takes away those permissions of the group and of others that `mode` lacks. Git, and so a snapshot, stores none. */
+/** Takes away permissions of the group and of others that `mode` lacks. Git, and so a snapshot, does not store them. */
 function keepPrivate(from: Buffer, mode: number): void {
   const stats = lstatSync(from);
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
@@ -208,7 +208,7 @@ function copyEntry(from: Buffer, to: Buffer): void {
   }
 }
 
-/** Makes the folders of a path, in place of files or symbolic links if `mayReplace` allows. Returns whether it did. */
+/** Makes the folders of a path. Replaces files and symbolic links if `mayReplace` allows; otherwise returns false. */
 function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
   if (!makeFolders(root, parentOf(name), mayReplace)) return false;
