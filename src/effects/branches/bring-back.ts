@@ -27,7 +27,7 @@ export async function newestSnapshot(
   return { head: (await readSnapshot(git, newest.commit)).head, tree: leftBy(newest) };
 }
 
-/** A work tree that was made again. */
+/** A task's work tree that was removed and made again. */
 export interface MadeAgain {
   /** The commit that is checked out in it. */
   readonly tip: string;

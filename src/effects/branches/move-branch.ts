@@ -30,7 +30,7 @@ export interface BranchMove {
 
 /**
  * Moves a branch forward, and its checkout with it; resolves to null if it has moved. After a refusal nothing has
- * changed, except for `half-moved`. The last step is one git process, which goes on even if ralph is killed.
+ * changed, unless its kind is `half-moved`. The last step is one git process, which goes on even if ralph is killed.
  */
 export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
   const { repository, git, branch, from, to, taskId, patience } = move;

@@ -101,9 +101,9 @@ function ownerFile(gitDir: string): string {
 }
 
 /**
- * Notes in the work tree's own git folder which task owns it, unless an owner is noted already: if several tasks make
- * it at the same instant, exactly one becomes the owner. Resolves to whether this task is the owner. Rejects with the
- * system's error.
+ * Notes in the work tree's own git folder which task owns the work tree, unless an owner is noted already: if several
+ * tasks make it at the same instant, exactly one becomes the owner. Resolves to whether this task is the owner. Rejects
+ * with the system's error.
  */
 export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boolean> {
   const file = ownerFile(gitDir);

@@ -43,7 +43,7 @@ export interface Reverted {
 
 /**
  * Takes the work tree, HEAD and the index back to where an iteration began, as `ralph undo --hard` does. What somebody
- * else changed stays. If it is cut off, the next call finishes it. Rejects with a `GitError`, or the system's error.
+ * else changed stays. If a call is cut off, the next one finishes it. Rejects with a `GitError`, or the system's error.
  */
 export async function revertIteration(request: RevertRequest): Promise<Reverted> {
   const { git, store, timeline, taskId, iteration, at, places } = request;

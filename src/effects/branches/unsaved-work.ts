@@ -50,8 +50,8 @@ export async function unsavedWork(
 const PLAN_MAX_BYTES = MB;
 
 /**
- * Returns why a task's work tree must stay for its plan file, as half a sentence: the agent has changed the file, such
- * as ticked its items, and git ignores it, so no commit has the changes. Null if it need not stay for that.
+ * Returns why a task's work tree must stay for its plan file, as half a sentence: the agent has changed the file, for
+ * example ticked items, and git ignores the file, so no commit has the changes. Null if the work tree may go.
  */
 export async function unsavedPlan(
   { path: root, git }: CheckoutPlace,
@@ -73,7 +73,7 @@ function isLocked(gitDir: string): boolean {
   return existsSync(file) && tryReadText(file, KB)?.trim() !== 'initializing';
 }
 
-/** Returns what is not committed in a repository, as half a sentence, or null; `name` is its path inside, or empty. */
+/** Returns what is not committed in a repository, as half a sentence, or null. `name`: its path in the tree, or ''. */
 async function changesIn(root: string, name: string, git: Git): Promise<string | null> {
   const here = inside(git, root);
   const safely = await orNull(gitWithoutOwnFilters(here, root));

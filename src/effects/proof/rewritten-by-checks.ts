@@ -29,7 +29,7 @@ export interface Rewrites {
 
 /**
  * Finds test files and `deciders` in which a check has removed or changed lines, now or on an earlier claim, and that
- * are still as the check left them. Lines that were only added are new expected results. Rejects with a `GitError`.
+ * are still as the check left them. Added lines do not count: they are new expected results. Rejects with a `GitError`.
  */
 export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const { git, before, after, start, deciders, earlier } = request;
@@ -41,7 +41,7 @@ export async function findRewrites(request: RewriteRequest): Promise<Rewrites> {
   const others: TreePath[] = [];
   for (const [path, { from, to }] of difference) {
     const first = atStart.get(path) ?? null;
-    // If a check has set a file back to how it was at the start, it compares with the right content.
+    // If a check has set a file back to how it was at the start, the check compares with the right content.
     if (from === null || first === null || to === first) continue;
     const isCompared = deciders.has(path) || isDeciderName(path) || isTestName(path);
     if (!isCompared) others.push(path);

@@ -83,7 +83,7 @@ export function createFilteredFiles(git: PrivateGit): FilteredFiles {
       );
       const replaced = await notYetInIndex(git, fresh);
       await addEntries(replaced);
-      // With this flag git does not compare these files, which would mean reading all of them each time.
+      // With this flag git does not compare these files: it would have to read all of them each time.
       await flag(
         git,
         fresh.map(({ name }) => name),

@@ -106,7 +106,7 @@ export async function moveHead(
     throw new GitError(`git cannot move ${what}${lock === null ? '' : `: ${lock}`}`);
   };
   const { branch, commit } = to;
-  // A rebase would continue from HEAD where it is now.
+  // A rebase that stayed under way would later continue from the HEAD that is moved below.
   for (const name of ends.filter((each) => each !== 'bisect')) {
     await move(`HEAD out of the ${name}`, quit(ask, name));
   }

@@ -166,11 +166,11 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     return missing;
   };
 
-  /** Without a sparse checkout, `skip-worktree` only hides a file: if that is missing, it was deleted. */
+  /** Without a sparse checkout, `skip-worktree` only hides a file from git: if the file is missing, it was deleted. */
   const isSparse = async (): Promise<boolean> =>
     (await settingNow(git.users, 'core.sparseCheckout', 'bool')) === 'true';
 
-  /** Returns the files that a sparse checkout left out before the agent could change that. */
+  /** Returns the files that a sparse checkout left out already before the agent began. */
   const leftOut = (skipped: readonly TreePath[]): readonly TreePath[] => {
     const noted = path.join(git.folder, 'left-out');
     if (isBefore) writeFileSync(noted, skipped.join('\0'), { encoding: 'latin1', mode: 0o600 });

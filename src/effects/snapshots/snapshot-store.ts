@@ -62,9 +62,9 @@ export interface SnapshotRequest extends RefPlace {
 
 export interface SnapshotStore {
   readonly newest: Snapshot | null;
-  /** HEAD as it was when the tree was kept last; null before that. */
+  /** HEAD as it was at the last `keepTree`; null before the first. */
   readonly head: Head | null;
-  /** Whether HEAD or the user's index may have changed since the tree was kept last. */
+  /** Whether HEAD or the user's index may have changed since the last `keepTree`. */
   hasMoved(): boolean;
   /** HEAD as in the newest snapshot; null unless this process made that snapshot, or found nothing changed since it. */
   readonly keptHead: Head | null;
@@ -83,7 +83,7 @@ export interface SnapshotStore {
     about: (head: Head) => string,
     extra?: readonly string[],
   ): Promise<Snapshot>;
-  /** The tree of the user's index when the tree was kept last; null if it has conflicts. */
+  /** The user's index at the last `keepTree`, written as a tree; null if the index had conflicts. */
   readonly indexTree: string | null;
   /** Makes a commit of a tree as `keep` does, but without a ref. Rejects as `keep` does. */
   commit(tree: string, about: (head: Head) => string, extra?: readonly string[]): Promise<string>;

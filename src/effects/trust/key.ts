@@ -8,7 +8,7 @@ import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts
 
 /*
  * The key by which ralph recognises the files that it wrote for this user. It is outside every vault (folder of tasks),
- * so that write access to a vault is not enough to forge a task. An agent with a shell of the user can still read it.
+ * so write access to a vault is not enough to forge a task. An agent with a shell of the user can still read the key.
  */
 
 /** A secret of at least 32 bytes, and where it comes from. */

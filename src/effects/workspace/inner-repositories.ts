@@ -21,7 +21,7 @@ export interface InnerRequest {
   readonly runId?: string;
   /** Limit for one git process, in ms. */
   readonly timeoutMs?: number;
-  /** Kills git at once. */
+  /** Aborting this signal kills git at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,11 +42,11 @@ interface InnerLook {
 
 /** No method rejects. */
 export interface InnerRepositories {
-  /** All that `since` has found so far. */
+  /** All paths that `since` has found changed so far. */
   readonly changedInAll: ReadonlySet<string>;
   /** Looks at the repositories below `root`, and reports nothing as changed. */
   mark(root: string): Promise<InnerLook>;
-  /** Looks at the repositories and compares them with the last look. If that was at another root, does what `mark` does. */
+  /** Compares the repositories with the last look at them. If that had another `root`, does what `mark` does. */
   since(root: string): Promise<InnerLook>;
 }
 

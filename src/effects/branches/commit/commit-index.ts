@@ -39,7 +39,7 @@ export async function stage(
 const READING = 'git cannot read HEAD into an index';
 const ADDING = 'git does not take the changed files';
 
-/** Removes paths from the index of a commit; HEAD must not have them. */
+/** Removes paths from an index that is to be committed. HEAD must not have these paths. */
 export async function unstage(
   git: PrivateGit,
   index: string,

@@ -8,7 +8,7 @@ import { tryToRemove, writeFileAtomic } from '../../files/write-file.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 
-/** What the index lacks since it was locked at a commit: for each path, the entry it had and the one it should have. */
+/** What the user's index lacks because it was locked at a commit: each path, with its old entry and the right one. */
 export type IndexLag = ReadonlyMap<TreePath, { readonly was: TreeEntry; readonly to: TreeEntry }>;
 
 export const NO_LAG: IndexLag = new Map();

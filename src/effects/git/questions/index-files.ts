@@ -43,7 +43,7 @@ export interface ListedChange {
   readonly isTracked: boolean;
 }
 
-/** Lists what was changed, removed or added in the work tree, but is not ignored; some twice. Rejects with a `GitError`. */
+/** Lists paths changed, removed or added in the work tree, none ignored, some twice. Rejects with a `GitError`. */
 export async function listWorkTree(
   git: Git,
   pathspecs: Pathspecs,
@@ -137,7 +137,7 @@ export async function setEntry(git: Git, name: string, entry: TreeEntry): Promis
   outputOf(await askGit(git, ['update-index', ...change]));
 }
 
-/** Adds all files of the work tree that are not ignored to its index. Rejects with a `GitError`. */
+/** Adds to the index all files of the work tree that are not ignored. Rejects with a `GitError`. */
 export async function addAll(git: Git): Promise<void> {
   outputOf(await askGit(git, ['add', '--all']));
 }

@@ -123,7 +123,7 @@ const RUNS_AT_MOST = 200;
 
 /**
  * Resolves to those of the objects that are what their ids say; null if git has not answered for just these, in their
- * order. Rejects with a `GitError` if git was ended.
+ * order. Rejects with a `GitError` if git did not end by itself.
  */
 async function scanOnce(
   git: Git,

@@ -10,7 +10,7 @@ import path from 'node:path';
  *   .venv/  lib/python3/site-packages/                     ──►  one link for each package, copies of the rest
  */
 
-/** Copies or links a file, a link or a whole folder to a place that is free. */
+/** Copies a file, a symbolic link or a whole folder to a place that is free, or makes a symbolic link there. */
 export type Bring = (from: string, to: string) => Promise<void>;
 
 /** Folders in which package managers keep each package once, and to which their links lead. */

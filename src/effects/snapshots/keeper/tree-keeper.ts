@@ -44,7 +44,7 @@ export interface TreeKeeperRequest {
   readonly ids: SnapshotIds;
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
-  /** Kills git at once. */
+  /** Aborting this signal kills git at once. */
   readonly signal: AbortSignal;
   readonly now: () => string;
   /**

@@ -69,7 +69,7 @@ export function createGitProgress(
   let slowLooks = 0;
   /** The last look; null if it failed. */
   let before: Look | null = null;
-  /** The keeper, while its snapshots show what has changed. */
+  /** The `keeper` while its snapshots show what has changed; otherwise null. */
   let kept: TreeKeeper | null = null;
   const seeing = (): TreeKeeper | null =>
     keeper?.isWorking === true && keeper.isHere() ? keeper : null;
