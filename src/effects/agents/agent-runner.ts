@@ -27,7 +27,7 @@ import { watchAttempt } from './watch.ts';
 /** The facts that a child process finds in its environment. */
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Random id of this driver's run; it marks every process of the run. */
+  /** Random id of this run of ralph. Every process that the run starts has it in its environment, as a marker. */
   readonly runId: string;
   readonly taskId: string;
   readonly maxIterations: number;
@@ -51,7 +51,7 @@ export interface RunnerOptions extends ChildOptions {
   /** Called with background processes: those that an attempt has left running, or those that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
-  /** Set in a fleet: if the worker has not renewed its claim to the task for most of this time, no agent may run. */
+  /** Set only in a fleet. If the worker has not renewed its claim to the task for most of this time, no agent may run. */
   readonly lease?: Lease | undefined;
 }
 
@@ -70,7 +70,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
     leftovers = leftovers.filter(isAlive);
     return leftovers;
   };
-  /** Returns the processes with the run's marker that belong to no attempt, so that attempts leave them alone. */
+  /** Returns the run's processes that an attempt leaves alone: those left by earlier attempts, and sandbox helpers. */
   const others = (): readonly ProcessIdentity[] => [...alive(), ...helpersOf(options.sandbox)];
 
   return {
@@ -138,7 +138,7 @@ async function runAttempt(
   const env = { ...childEnvironment(options, request.iteration), ...kind.variables?.(limitMs) };
   const started = await startedIn(options.sandbox, { ...command, env, cwd: options.cwd });
   if ('failed' in started) return notRun('ESANDBOX', started.failed, kind);
-  // Checked as late as possible: a worker that was stopped until now may have lost its claim.
+  // Checked as late as possible: while this process was suspended, another worker may have claimed the task.
   await leaseIsFresh(options.lease, request.stops.signal);
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);

@@ -7,7 +7,7 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
-/** The settings for one agent: of a setting with a text for each agent, only the text for this one. */
+/** The settings for one agent. `model` and `agentBin`, which can differ from agent to agent, are those of this one. */
 export type OwnSettings = Omit<Pick<Settings, AgentSetting>, 'model' | 'agentBin'> & {
   readonly model: string | null;
   readonly agentBin: string | null;

@@ -14,7 +14,7 @@ export const codexAgent = jsonAgent({
   args({ resumeSession }, { settings, passthrough, inSandbox }) {
     const { model, permissionMode, dangerouslySkipPermissions } = settings;
     const mode = permissionMode === null ? null : (SANDBOXES[permissionMode] ?? permissionMode);
-    // The sandbox of codex cannot start inside another one, so it is turned off where it would allow writing.
+    // The sandbox of codex cannot start inside another one, so it is turned off, unless it has to prevent writing.
     const isOff = inSandbox === true && mode === 'workspace-write';
     const sandbox = isOff ? 'danger-full-access' : mode;
     return [
@@ -81,7 +81,7 @@ function readItem(item: JsonObject, say: Sink, isDone: boolean): void {
       return;
   }
   const id = stringAt(item, 'id');
-  // For a changed file, there is no event at the beginning.
+  // codex sends no `item.started` event for a changed file.
   if (!isDone || kind === 'file_change') say.toolStart(id, kind, targetOf(item));
   if (isDone) say.toolEnd(id, ENDS[stringAt(item, 'status') ?? ''] ?? 'succeeded');
 }
@@ -94,7 +94,7 @@ const ENDS: Readonly<Record<string, 'failed' | 'refused'>> = {
 function targetOf(item: JsonObject): JsonObject {
   const changed = objectsAt(item, 'changes').map((change) => stringAt(change, 'path') ?? '');
   const { id, type, status, ...input } = item;
-  // Events do not contain the changes, so the id makes each call a different one.
+  // Events name changed files, but not the changes. So only the id tells two changes of the same files apart.
   if (changed.length > 0) return { file_path: changed.join(', '), id };
   return input;
 }

@@ -64,7 +64,7 @@ export function tokensAt(object: JsonObject, key: string): Omit<Usage, 'cost_usd
   };
 }
 
-/** Returns what a tool call acts on, or else its input as JSON, in one line of at most 200 characters; '' without any. */
+/** Returns what a tool call acts on, or else its input as JSON: one line of at most 200 characters, '' if no input. */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null || Object.keys(input).length === 0) return '';
   return shortLine(targetOf(input) ?? JSON.stringify(input), MAX_TARGET_CHARS);

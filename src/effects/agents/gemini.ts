@@ -71,8 +71,8 @@ export const geminiAgent = jsonAgent({
     }
   },
   words(line, say) {
-    // Each failed attempt counts as a retry: whether another follows may only be in a later line. After the last one,
-    // the result follows.
+    // Each failed attempt counts as a retry, because only a later line can say whether gemini tries again. A `result`
+    // event follows the last attempt.
     const retry = /^Attempt (\d+) failed(?: with status (\d{3}))?/i.exec(line);
     if (retry === null) return;
     const [, attempt, status] = retry;

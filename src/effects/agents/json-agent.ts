@@ -10,7 +10,7 @@ import { createSink, type Sink } from './sink.ts';
 
 /**
  * An agent whose output is one JSON object per line. Only the properties of the agent itself are here: `sink.ts`
- * collects the content of the events, and the agent's wordings are in `core/agent/agents/`.
+ * collects the content of the events, and patterns for the agent's error messages are in `core/agent/agents/`.
  */
 export interface JsonAgent {
   readonly program: string;

@@ -35,7 +35,7 @@ export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let broken = 0;
   /** Reads a line as an event; false if it is no JSON object. Counts it as broken if its form is unexpected. */
   const read = (json: string, isEmbedded: boolean): boolean => {
-    // An error must be caught here, because it would end the driver.
+    // An error that is not caught here would end ralph.
     try {
       const event = parseObject(json);
       if (event !== null) onEvent(event, isEmbedded);

@@ -16,9 +16,9 @@ interface KeptGuardOptions {
 }
 
 /**
- * Keeps the guard of a run, the process that ends the agent if ralph is killed. It starts with the first agent, or in a
- * fleet at once, since a check may run first. In a fleet, another worker may claim the task of a killed one, so a guard
- * that has ended is replaced at once: once per attempt, in case no guard can stay alive.
+ * Starts and replaces the guard of a run, the process that ends the agent if ralph is killed. It starts with the first
+ * agent, but in a fleet at once, since a check command may run first. In a fleet, another worker may claim a killed
+ * worker's task, so a guard that has ended is replaced: only once per attempt, in case no guard can stay alive.
  */
 export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions) {
   let guard: Guard | null = null;
@@ -64,7 +64,7 @@ export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions
   };
 }
 
-/** Waits until the lease is fresh enough to start an agent, or until a stop. Rejects as `Lease.fresh` does. */
+/** Waits until the lease is fresh enough to start an agent, or until a stop. Rejects if the worker's claim is lost. */
 export async function leaseIsFresh(lease: Lease | undefined, stopped: AbortSignal): Promise<void> {
   if (lease === undefined || stopped.aborted) return;
   const over = new AbortController();

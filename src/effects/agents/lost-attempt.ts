@@ -4,7 +4,7 @@ import { logFiles, logReader } from '../logs/bounded-log.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { type AgentKind, silentReader } from './agent.ts';
 
-/** What the log says about an attempt whose driver died before it counted the attempt. */
+/** What the log says about an attempt that is not counted yet, because the ralph process that ran it has died. */
 export interface LostAttempt {
   /** The cost and tokens that the agent reported, as in the facts of an attempt. */
   readonly told: Pick<AttemptFacts, 'usage' | 'sessionUsage' | 'sessionId'>;

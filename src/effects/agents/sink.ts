@@ -37,7 +37,7 @@ export interface Sink {
   refused(id: string | null, call: ToolCall): void;
   /** A refused call that only standard error reports: its position among the calls is unknown. */
   refusedSomewhere(tool: string, target: string): void;
-  /** Tokens without those read from the cache, and US dollars, that a step has used. */
+  /** Counts what a step has used: tokens (without those read from the cache) and US dollars. */
   used(tokens: number, costUsd?: number): void;
   /** `add`: of one step. `run`: of the whole attempt. `session`: of the session, earlier attempts included. */
   usage(usage: Partial<Usage>, of: 'add' | 'run' | 'session'): void;

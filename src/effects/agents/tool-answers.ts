@@ -45,7 +45,7 @@ export function createToolAnswers() {
         // If it is unknown when the call was refused, no call counts as later.
         const refusedAt = (id === null ? undefined : failures.get(id)) ?? Number.POSITIVE_INFINITY;
         const last = lastSuccess.get(tool);
-        // A refused call can still have a successful answer; then no later call is known to have succeeded.
+        // The tool's last success may be the answer to a refused call. Then no later call is known to have succeeded.
         const laterSucceeded = last !== undefined && !denied.has(last.id) && last.place > refusedAt;
         return { tool, target, command, laterSucceeded };
       });

@@ -18,7 +18,7 @@ const MOST_WATCHED = 100;
 const MINUTE_MS = 60_000;
 const MAX_TOOL_CHARS = 60;
 const MAX_TARGET_CHARS = 200;
-/** At most this much of a call's target is kept: it is masked and folded before it is shortened further. */
+/** At most this much of a call's target is kept; it is shortened further only after secrets in it are masked. */
 const KEPT_CHARS = 1_000;
 
 type StartTimer = (callback: () => void, ms: number) => () => void;

@@ -42,7 +42,7 @@ function undo(descriptor: number, size: number, written: number): void {
 
 /**
  * Opens a file for appending and reading; creates it, with its folder, for its owner alone. Does not
- * follow a link or wait for a pipe. Throws the system's error.
+ * follow a symbolic link or wait for a pipe. Throws the system's error.
  */
 export function openForAppend(file: string): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;

@@ -97,7 +97,7 @@ export function readBytes(descriptor: number, length: number, from: number | nul
   return bytes.subarray(0, used);
 }
 
-/** Passes the bytes from `from` to `to` to `use`, a megabyte at a time; fewer at the file's end. */
+/** Calls `use` with the bytes between two positions, a megabyte at a time; with fewer at the file's end. */
 export function readPieces(
   descriptor: number,
   from: number,

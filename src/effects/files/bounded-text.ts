@@ -71,7 +71,7 @@ export function headWithin(text: string, maxBytes: number): string {
 
 interface TailText {
   readonly append: (part: string) => void;
-  /** Returns the appended parts, or only their last `maxBytes` bytes; empty without any. */
+  /** Returns the appended parts, or only their last `maxBytes` bytes; empty if nothing was appended. */
   readonly read: (maxBytes?: number) => string;
 }
 

@@ -6,7 +6,7 @@ export function statOf(place: PathLike): Stats | null {
   return ifPossible(() => statSync(place));
 }
 
-/** Returns the facts about the path itself, even if it is a link; null as for `statOf`. */
+/** Returns the facts about the path itself, even if it is a symbolic link; null as for `statOf`. */
 export function lstatOf(place: PathLike): Stats | null {
   return ifPossible(() => lstatSync(place));
 }

@@ -8,7 +8,7 @@ export function findGitAbove(cwd: string): string | null {
   return upward(realPath(cwd)).find((each) => existsSync(path.join(each, '.git'))) ?? null;
 }
 
-/** Returns the tree of files around a folder: its work tree, or without git the folder itself; null for `/`. */
+/** Returns the git work tree around a folder, or outside git the folder itself; null if that is the root folder `/`. */
 export function treeAround(cwd: string): string | null {
   const tree = findGitAbove(cwd) ?? realPath(cwd);
   return tree === path.parse(tree).root ? null : tree;

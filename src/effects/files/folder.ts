@@ -6,7 +6,7 @@ export function namesIn(folder: string): readonly string[] {
   return ifPossible(() => readdirSync(folder)) ?? [];
 }
 
-/** Returns the sorted names of the regular files in a folder, without links and pipes; empty if it cannot be read. */
+/** Returns the sorted names of the regular files in a folder (no symbolic links); empty if it cannot be read. */
 export function fileNamesIn(folder: string): readonly string[] {
   const entries = ifPossible(() => readdirSync(folder, { withFileTypes: true })) ?? [];
   return entries

@@ -10,7 +10,7 @@ export const OWN_FILE = realPath(fileURLToPath(import.meta.url));
 
 /** A package that lies in a `node_modules` folder. */
 export interface InstalledPackage {
-  /** The path of the package in that folder, which may be a link. */
+  /** The path of the package in that folder; it may be a symbolic link. */
   readonly place: string;
   readonly version: string;
 }

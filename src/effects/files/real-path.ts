@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { ifPossible } from './if-possible.ts';
 
-/** Returns a path with its links resolved, as far as the path exists. */
+/** Returns a path with its symbolic links resolved, as far as the path exists. */
 export function realPath(place: string): string {
   try {
     return realpathSync(place);
@@ -17,7 +17,7 @@ export function isSamePlace(one: string, other: string): boolean {
   return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
-/** Whether a folder in the vault (or another folder) leads out of it by a link; ralph then writes nothing there. */
+/** Whether a symbolic link makes a folder whose path lies in `vault` lead out of it; then ralph writes nothing there. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-/** Removes a file or folder, even if folders in it are read-only. Follows no link. Throws the system's error. */
+/** Removes a file or folder, even if folders in it are read-only. Follows no symlink. Throws the system's error. */
 export function removeTree(place: string): void {
   try {
     rmSync(place, { recursive: true, force: true });

@@ -18,7 +18,7 @@ import {
 
 /** The limit for levels: nothing that ralph reads has more than four. */
 const MOST_LEVELS = 20;
-/** The parser fails at about 700 levels; these three limits together allow 300. */
+/** The parser fails at about 700 levels; this limit and the next two together allow 300. */
 const MOST_BRACKETS = 50;
 /** Limit for `-`, `?` and `:` on one line, or in brackets between commas: each can open a level. */
 const MOST_SIGNS = 50;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { errorCode, writeFileAtomic } from '../files/write-file.ts';
 
-/** The text of a list, or why it cannot be read, as a clause. */
+/** The text of a list of tasks, or why it cannot be read, as a clause. */
 export type ListText = { readonly text: string } | { readonly problem: string };
 
 /** Reads the file of a list: a regular file of at most 1 MB in UTF-8. Never throws. */
@@ -24,7 +24,7 @@ export function readListFile(file: string): ListText {
   }
 }
 
-/** Replaces a list's file in one step, even if it is a link or its folder is gone. Rejects with the system's error. */
+/** Replaces a list's file in one step, even if it is a symbolic link or its folder is gone. Rejects if that fails. */
 export async function writeListFile(file: string, text: string): Promise<void> {
   const mode = lstatSync(file, { throwIfNoEntry: false })?.isFile() ? statSync(file).mode : 0o644;
   mkdirSync(path.dirname(file), { recursive: true });

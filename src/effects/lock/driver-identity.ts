@@ -6,7 +6,7 @@ import type { Driver } from '../../core/task/task-state.ts';
 import { ifPossible } from '../files/if-possible.ts';
 import { isAlive, readBootId, readProcess, showsOwnPids } from '../processes/process-table.ts';
 
-/** Describes this process for the state file as the driver of a task: not only by its pid, since pids are reused. */
+/** Describes this process as a task's driver, the process that runs the task: not only by pid, as pids are reused. */
 export function thisDriver(at: string, runId: string): Driver {
   const { host, bootId, pidNamespace } = ownPlace();
   return {

@@ -41,7 +41,7 @@ function buildSchema() {
       pid_namespace: z.string(),
       run_id: z.string(),
       beat_at: z.string(),
-      /** The task for which a driver claims a work tree. */
+      /** Set in a claim on a git work tree instead of a task: the task that the driver runs there. */
       user: z.exactOptional(
         z.object({ taskId: z.string(), vault: z.string(), needsAlone: z.boolean() }),
       ),

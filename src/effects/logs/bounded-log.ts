@@ -38,7 +38,7 @@ export function logFiles(log: string): readonly LogFile[] {
     .sort((one, other) => one.from - other.from);
 }
 
-/** Returns the position at which a log ends, in bytes. It includes what was left out. Never throws. */
+/** Returns the position at which a log ends, in bytes. Parts that were removed count, too. Never throws. */
 export function logEnd(log: string): number {
   const last = logFiles(log).at(-1);
   return last === undefined ? 0 : last.from + last.size;
@@ -54,8 +54,8 @@ export interface LogChunk {
 }
 
 /**
- * Returns a function that reads a log from a position on: each call yields what was added since the last one. A line
- * says how much was left out. A file that cannot be read counts as left out, unless it is the last one. Never throws.
+ * Returns a function that reads a log from a position on: each call yields what was added since the last one. In place
+ * of removed files, and of files that cannot be read (except the last one), it yields a line with their size.
  */
 export function logReader(from = 0): (log: string) => Generator<LogChunk> {
   let position = from;
@@ -93,8 +93,8 @@ export interface BoundedLog {
 
 /**
  * Opens a log in a folder for appending, readable only by its owner. The first file takes half of `maxBytes`, and each
- * further one a quarter. Of the further ones only the last two are kept. Ignores write errors: a full disk must not stop
- * the loop, and saving the state reports the same error.
+ * further one a quarter. Of the further ones only the last two are kept. Ignores write errors: a full disk must not
+ * stop the task, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const log = path.join(folder.path, name);

@@ -67,12 +67,12 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** A resumed driver writes events late that its predecessor could not write, but never more than this. */
+/** A resumed task first writes older events that the process before could not write, but never more than this. */
 const LATE_AT_MOST = 40;
 
 /**
  * Returns a position in the journal before the first event of the day. Searches from the end: the journal
- * may contain years. A piece that has only older events ends the search.
+ * may contain years. A piece that has only older events, more than `LATE_AT_MOST`, ends the search.
  */
 function findDay(descriptor: number, size: number, since: string): number {
   for (let end = size; end > 0; ) {

@@ -3,7 +3,7 @@ import { type BoundedLog, logEnd, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
-  /** Opens the files. Call this after the agent's start, so that the start need not wait for it. */
+  /** Opens the files. Call this after the agent's start, which it would otherwise delay. */
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;

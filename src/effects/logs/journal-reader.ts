@@ -23,7 +23,7 @@ export async function readJournal(file: string, since: string): Promise<readonly
       if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
       const event = parseObject(line.toString());
       const at = event === null ? null : instantAt(event, 'at');
-      // Skips lines that a killed driver has left half-written.
+      // Skips lines that a killed process has left half-written.
       if (event === null || at === null || at < since) return;
       const entry = readEntry(event, at);
       if (entry !== null) entries.push(entry);
@@ -45,7 +45,7 @@ function readEntry(event: JsonObject, at: string): JournalEntry | null {
   if (name === 'task_iterated') {
     return { kind: 'iteration', taskId, iteration: readIteration(event, at) };
   }
-  // An iteration is told when it has ended, and its agent retries by itself.
+  // An iteration gets its entry when it has ended, and the agent's own retries get none.
   if (name === 'iteration_started' || event.by === 'agent') return null;
   // The longest texts are not kept, as there may be hundreds.
   const { prompt, final_message: last, ...fields } = event;

@@ -51,7 +51,7 @@ function createAllowance({ burst, perSecond }: { burst: number; perSecond: numbe
 
 /**
  * Creates a journal that opens its file at the first event. Each `write` holds whole lines, so that
- * two drivers do not mix theirs. A failed write is reported once to `onFailure`, and tried again
+ * two processes do not mix theirs. A failed write is reported once to `onFailure`, and tried again
  * with each further event. Activities are collected until the event loop turns; otherwise an agent
  * with fast output would cost one system call per tool.
  */
@@ -116,7 +116,7 @@ export function createJournal(file: string, onFailure: (error: unknown) => void)
     async sync() {
       if (isDurable) return;
       isDurable = true;
-      // A failing disk also fails for the state file, which reports it.
+      // If the disk fails, saving the state file fails, too, and that failure is reported.
       await syncFile(file, null).catch(() => undefined);
     },
     close() {

@@ -3,10 +3,10 @@ import { MB, readPieces, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Only this much of the journal's end is searched: less was written since the driver died. */
+/** Only this much of the journal's end is searched: less was written since the process that ran the task died. */
 const SEARCHED_BYTES = 64 * MB;
 
-/** Returns the events of a step that are missing from the journal. Never throws. */
+/** Returns the events of a task's last saved step that are missing from the journal. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],

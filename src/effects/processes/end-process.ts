@@ -51,7 +51,7 @@ const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For the processes of a dead driver: all must end within 5 s, the start of the guard's program included. */
+/** For what a killed ralph has left running: all must end within 5 s, in which the program that ends it also starts. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },
@@ -185,7 +185,7 @@ export function treeOfRun(marker: string): ProcessTree {
 }
 
 /**
- * Finds the processes that the run of a dead driver has left. The guard may be ending them at the
+ * Finds the processes that the run of a dead ralph has left. That run's guard process may be ending them at the
  * same time. `end` resolves when they have ended, or after two seconds of SIGKILL.
  */
 export function leftoversOfRun(runId: string): {

@@ -4,16 +4,16 @@ import { isAlive, type ProcessIdentity } from './process-table.ts';
 import { createTree } from './process-tree.ts';
 
 /*
- * The guard runs this program when ralph has died without sending `bye`, which would dismiss the guard. The program
- * ends the processes of the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`, or, if the run
- * has a lease (in a fleet, a time limit for its claim), from the start as
- * `node guard-program.js RUN_ID DRIVER lease=MS`.
+ * The guard, a shell, runs this program when ralph has died without sending `bye`, which would dismiss the guard. The
+ * program ends the processes of the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`; DRIVER is
+ * the `PID:START` of ralph. If the run has a lease (in a fleet, a time limit for its claim), this program is the guard
+ * from the start, run as `node guard-program.js RUN_ID DRIVER lease=MS`.
  */
 
 const DRIVER_DIES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 10;
 
-// Node resets signals to their defaults when it starts, so the guard ignores them again, as its shell did before.
+// Node resets signals to their defaults when it starts, so this program ignores them again, as the shell before it did.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const [runId = '', driverName = '', ...rest] = process.argv.slice(2);
@@ -32,7 +32,7 @@ if (runId !== '' && (await hasDied(driver))) {
   clearInterval(hurry);
 }
 
-/** Resolves when the driver is gone or says `bye`. Without a lease, the shell has watched it, and passes its notes. */
+/** Resolves when ralph is gone or says `bye`. Without a lease, the shell has watched ralph and passes on its notes. */
 async function untilOver(args: readonly string[]): Promise<WatchEnd> {
   const [, leaseMs] = /^lease=(\d+)$/.exec(args[0] ?? '') ?? [];
   return leaseMs === undefined
@@ -41,7 +41,7 @@ async function untilOver(args: readonly string[]): Promise<WatchEnd> {
 }
 
 /**
- * Whether the driver is dead within a second: a dying process closes its pipes a moment earlier. If
+ * Whether ralph is dead within a second: a dying process closes its pipes a moment before it is dead. If
  * it stays alive, the pipe was closed for another reason, and its agent must be left alone.
  */
 async function hasDied(who: ProcessIdentity | null): Promise<boolean> {

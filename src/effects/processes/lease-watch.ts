@@ -6,7 +6,7 @@ import { createTree } from './process-tree.ts';
 
 export interface WatchedRun {
   readonly runId: string;
-  /** The process of the driver; null if it could not be read. */
+  /** The driver, the process of ralph that runs the task; null if it could not be read. */
   readonly driver: ProcessIdentity | null;
   readonly leaseMs: number;
   /** The driver's lines: `note PID:START …` (what runs), `beat AGE_MS` (its claim was renewed), and `bye` (the end). */
@@ -30,7 +30,7 @@ const LOOKS_A_LEASE = 40;
 const SWEEP_EVERY_MS = 500;
 
 /*
- * A driver that is stopped, or whose machine is cut off, keeps its pipe open, and its agent works on while another
+ * A driver that is suspended, or whose machine is cut off, keeps its pipe open, and its agent works on while another
  * worker claims the task. So the guard counts by itself:
  *
  *   beat ────► young ──── 0.8 × lease without a beat ────► over: kills what was noted and what has the marker,

@@ -11,7 +11,7 @@ export interface Lease {
   ageMs(): number;
   /** Calls the listener with the age in ms of each beat that reaches the database. Returns a function to end this. */
   onBeat(listener: (ageMs: number) => void): () => void;
-  /** Resolves once the last beat is recent enough to start an agent. Rejects with `RunDropped` if the claim is lost. */
+  /** Resolves once the last beat is recent enough to start an agent. Rejects if the claim to the task is lost. */
   fresh(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { OutputReader } from '../../core/proof/test-counts.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 import { runShellCommand, type ShellOptions } from './shell-command.ts';
 
-/** Runs a check, and derives the number of tests and a checksum from its whole output. Never rejects. */
+/** Runs a check command, and derives the number of tests and a checksum from its whole output. Never rejects. */
 export async function runMeasuredCommand(
   command: string,
   options: ShellOptions,

@@ -47,7 +47,7 @@ export interface TreeSigns {
   readonly agentGroup?: number | null;
   /** Pids that are never members, such as the guard's. This process and its ancestors never are. */
   readonly neverPids?: readonly number[];
-  /** Leftovers of earlier iterations. Neither they nor what they start become members. */
+  /** Processes to leave alone, such as those that earlier iterations left. What they start is no member, either. */
   readonly exempt?: () => readonly ProcessIdentity[];
 }
 

@@ -27,7 +27,7 @@ export interface AgentProcessRequest {
   readonly stops: StopRequests;
   /** The guard's process, which is left alone; null without a guard. */
   readonly guardPid: number | null;
-  /** Returns leftovers of earlier iterations, which are left alone. */
+  /** Returns other processes with the marker that are left alone, such as leftovers of earlier iterations. */
   readonly exempt: () => readonly ProcessIdentity[];
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
   /** Receives every byte of the output, for the log. */
@@ -106,8 +106,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const linger = (): void => {
     if (life.ending !== null) return;
     life.lingered = true;
-    // The result and its cost are known. While a background task is alive, `claude` answers a gentler signal
-    // with one more call to its model.
+    // The result and its cost are known, so killing loses nothing. While a background task is alive, `claude` would
+    // answer a gentler signal with one more call to its model.
     life.ending = endTree(groupOf(tree), { steps: KILLING });
   };
   /** Ends the whole tree for a cause. Returns false if the agent is being ended already, or has given its result. */
