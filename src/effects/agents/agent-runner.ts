@@ -51,7 +51,7 @@ export interface RunnerOptions extends ChildOptions {
   /** Called with background processes: those that an attempt has left running, or those that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
-  /** Set only in a fleet. If the worker has not renewed its claim to the task for most of this time, no agent may run. */
+  /** Only in a fleet: if the worker has not renewed its claim to the task for most of this time, no agent may run. */
   readonly lease?: Lease | undefined;
 }
 

@@ -17,7 +17,7 @@ export function isSamePlace(one: string, other: string): boolean {
   return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
-/** Whether a symbolic link makes a folder whose path lies in `vault` lead out of it; then ralph writes nothing there. */
+/** Whether a symbolic link makes a folder whose path is in `vault` lead out of it; then ralph writes nothing there. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);

@@ -5,7 +5,7 @@ import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import { type SealedPlace, sealAt } from '../trust/seal.ts';
 
-/** The limit for the state of a list of tasks: the list's text (its open items if it is no file), and a record per item. */
+/** The limit for the state of a list: its text (its open items if the list is no file) and a record for each item. */
 const STATE_MAX_BYTES = 64 * MB;
 
 /** Returns the path of the file with the state of a list. */

@@ -54,8 +54,8 @@ export interface LogChunk {
 }
 
 /**
- * Returns a function that reads a log from a position on: each call yields what was added since the last one. In place
- * of removed files, and of files that cannot be read (except the last one), it yields a line with their size.
+ * Returns a function that reads a log from a position on: each call yields what was added since the last one. For files
+ * that were removed or cannot be read (except the last file), it yields a line with their size. Never throws.
  */
 export function logReader(from = 0): (log: string) => Generator<LogChunk> {
   let position = from;

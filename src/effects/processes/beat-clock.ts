@@ -2,7 +2,7 @@ import { KILL_AFTER } from '../../core/supervisor/lease.ts';
 import { type ClockReading, momentNow, msSince } from '../time/clock-reading.ts';
 
 /**
- * Measures for a run's guard process the age of the last beat: ralph's message that it has renewed its claim to the task.
+ * Measures for a run's guard process the age of the last beat: ralph's message that it has renewed its claim to a task.
  * Begins as if a beat had come `sinceMs` ms ago. A guard that was suspended itself cannot know how long a beat lay in
  * the pipe from ralph, so it counts a beat's age from when the pipe was last empty.
  */

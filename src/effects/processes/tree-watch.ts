@@ -31,7 +31,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   readonly births?: () => number | null;
   /** Longest time between two looks for new processes; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
-  /** Called when a sweep finds other members than the one before; the guard has to know them. */
+  /** Called when a sweep finds other members than the one before: the guard has to end them if ralph is killed. */
   readonly onChange?: (members: readonly ProcessEntry[]) => void;
   readonly schedule?: Schedule;
 }
@@ -78,7 +78,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     if (birthsSeen === null || births() !== birthsSeen) sweep();
   }
 
-  // The agent is reported at once, since the driver may be killed before the first sweep.
+  // The agent is reported at once, since ralph may be killed before the first sweep.
   if (root !== null) report([root]);
   let stopped = false;
   let cancel = () => {};

@@ -8,7 +8,7 @@ import { namesIn } from '../files/folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 
-/** Folders of the system: if a link leads into one of them, its target does not belong to the user. */
+/** Folders of the system: if a symbolic link leads into one of them, its target is not the user's. */
 const OF_SYSTEM: readonly string[] = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc', '/opt', '/nix', '/gnu', '/run'],
   ...['/proc', '/sys', '/dev', '/var/lib', '/var/cache', '/var/log'],
@@ -22,7 +22,7 @@ const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
  * to them. For a link, its target is hidden. If the home cannot be read, it is hidden as a whole.
  */
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
-  // The fixed list is added without following its links: by now, an agent may have made some of them.
+  // The places of `SHOWN_IN_HOME` are added without following links: by now, an agent may have made some of these.
   const places = new Set([...shown, ...inHome(home, SHOWN_IN_HOME)]);
   const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {

@@ -65,10 +65,10 @@ function noProxy({ allowNet }: SandboxRules): string {
 /** Each command line that the component makes starts bwrap with these options. */
 const FIRST_OPTIONS = ' --new-session --die-with-parent ';
 
-/** The file descriptor of the filter: not 9, which the component itself may use. */
+/** The file descriptor of the system-call filter: not 9, which the component itself may use. */
 const FILTER_FD = 8;
 
-/** Gives a command line its own shared memory and message queues, and the kernel's filter. Throws if it cannot. */
+/** Gives a command line its own shared memory and message queues, and a system-call filter. Throws if it cannot. */
 export function withOwnKernelObjects(line: string, filter: string): string {
   const at = line.indexOf(FIRST_OPTIONS);
   if (at === -1) throw new Error('the line of the component does not start bwrap as expected');

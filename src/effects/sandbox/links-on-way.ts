@@ -2,10 +2,10 @@ import { readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../files/write-file.ts';
 
-/** The largest number of links that Linux follows. */
+/** The largest number of symbolic links that Linux follows in a path. */
 const MOST_LINKS = 40;
 
-/** Returns the links through which a path leads, and the links in their targets, up to the number that Linux follows. */
+/** Returns the symbolic links through which a path leads, and those in their targets. Stops after `MOST_LINKS`. */
 export function linksOnWay(place: string): readonly string[] {
   const links: string[] = [];
   const left = place.split('/').reverse();

@@ -9,7 +9,7 @@ import { realPath } from '../files/real-path.ts';
 import { hiddenEntries } from './home-entries.ts';
 import { otherRunFolders, type RunFolder, temporaryFolders } from './run-folder.ts';
 
-/** The paths for the mounts of the component (the sandbox package): all exist and contain no links. */
+/** The paths for the mounts of the component (the sandbox package): all exist and contain no symbolic links. */
 export interface Mounts {
   readonly allowWrite: readonly string[];
   readonly denyWrite: readonly string[];

@@ -84,7 +84,7 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
 }
 
-/** Whether something else is at the path, and so stays: even an empty folder, unless another run has made it. */
+/** Whether the path has something that ralph did not make, and that so stays. This can be an empty folder, too. */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
   if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);

@@ -16,7 +16,7 @@ import type { SandboxPlan } from './surroundings.ts';
 /**
  * Watches for what the agent plants for programs outside to run. That is a change of a path that it must not change
  * (mounts do not protect all of them) or of its entry in git; a new or changed repository, or file that programs run
- * by themselves, in its folders; and a new link in a git folder.
+ * by themselves, in its folders; and a new symbolic link in a git folder.
  */
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,
@@ -57,7 +57,7 @@ export async function watchPlanted(
         return [...first, unread];
       }
     },
-    /** Removes links by which git would write elsewhere. Call this before git runs outside. */
+    /** Removes symbolic links by which git would write elsewhere. Call this before git runs outside. */
     sweep: links.sweep,
   };
 }

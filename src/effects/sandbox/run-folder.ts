@@ -18,12 +18,12 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *     check-XXXXXX/  the TMPDIR and the caches of one check, while it runs
  *     outside/    never writable in the sandbox
  *       owner     PID:START of ralph's process: other runs remove the folder once it is dead
- *       made      the placeholders that this run relies on
- *       filter    what the kernel refuses to do for the command (Linux)
+ *       made      its placeholders: files and folders made only so that a mount can protect their paths
+ *       filter    a filter of system calls: what the kernel refuses to do for the command (Linux)
  *       sockets/  the helper's TMPDIR
  *       empty/    the helper's current folder
  *
- * If TMPDIR is not /tmp, a link in /tmp leads to the folder, so that all runs see each other: a run that missed
+ * If TMPDIR is not /tmp, a symbolic link in /tmp leads to the folder, so that all runs see each other: a run that missed
  * another one would remove the placeholders that the other's mounts need.
  */
 

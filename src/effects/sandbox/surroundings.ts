@@ -38,7 +38,7 @@ export interface SandboxRequest {
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
-  /** The key that the user named; null for the default one. */
+  /** The file with the key that seals ralph's files, if the user named one; null for the default file. */
   readonly keyFile: string | null;
   /** Paths that only a person or ralph may change: the prompt, protected files, the agents' programs. */
   readonly fixed: readonly string[];
@@ -132,7 +132,7 @@ async function placesToShow(
   { vault, fixed, asked, env: { PATH = '' } }: SandboxRequest,
   { home, workFolder, treeRoot, env, writable }: ShownFacts,
 ): Promise<readonly string[]> {
-  // Links in writable places do not count: an agent of an earlier run may have made one to choose what can be read.
+  // No way may lead over a symbolic link in a writable place: an earlier agent may have made it to choose what is read.
   const isOfUser = (place: string): boolean =>
     path.isAbsolute(place) && linkOnWay(place, writable) === undefined;
   const hidden = asked.unixSockets ? temporaryFolders() : [];

@@ -43,8 +43,8 @@ export function archivePrevious(paths: TaskPaths): boolean {
 
 /**
  * Restores a completed task from the history if its driver was killed before it announced the ending: the task was only
- * half moved, or the memory for resuming it still exists. Call this only if the task has no driver. Throws the system's
- * error.
+ * half moved, or the saved step for resuming it still exists. Call this only if the task has no driver. Throws the
+ * system's error.
  */
 export function restoreUnannounced(paths: TaskPaths): void {
   const moved = inHistory(paths, taskName(paths));

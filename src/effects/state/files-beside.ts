@@ -3,7 +3,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { replaceFile } from '../files/write-file.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 
-/** The files beside the state; they do not change during a run. */
+/** The files beside a task's state file; they do not change during a run. */
 export interface TaskFiles {
   readonly prompt: Uint8Array;
   /** A JSON text without the checksum that seals it, as in the following fields. */
@@ -15,7 +15,7 @@ export interface TaskFiles {
   readonly deciders: string | null;
 }
 
-/** A file beside the state, as this driver wrote it. */
+/** A file beside the state file, as this process wrote it. */
 export interface FileBeside {
   readonly path: string;
   /** Replaces the file atomically; it is durable once the returned function has resolved. */

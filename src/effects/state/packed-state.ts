@@ -27,7 +27,7 @@ import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
  *
  *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "deciders": "{…}", "prompt": "…" }
  *
- * Parts that other machines cannot use are left out: the driver, since a fleet's database names the worker of a task;
+ * Parts that other machines cannot use are left out: the running process, since a fleet's database names the worker;
  * the length of the log, since the log stays here; the events, which are stored beside the packed state; the settings,
  * since each worker takes them from the submitted task; and the setup of git, since each machine has its own clone.
  */
@@ -37,8 +37,8 @@ const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs a step that the loop has reported, even if the disk had no room for it. Throws a `StateCorruptedError` if a
- * file beside the state is not sealed with this machine's key.
+ * Packs a step from the memory of this process, so that a full disk does not matter. Throws a `StateCorruptedError` if
+ * a file beside the state is not sealed with this machine's key.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;

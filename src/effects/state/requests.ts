@@ -15,8 +15,8 @@ import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-
 import type { Seal } from '../trust/seal.ts';
 
 /*
- * Requests to a running loop from other processes. Each request is a file in the task's folder, so
- * the sender need not know the driver's pid, which another process may have by now.
+ * Requests of other processes to a task's driver, the process that runs the task. Each request is a file in the task's
+ * folder, so the sender need not know the driver's pid, which another process may have by now.
  *
  *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json     likewise
@@ -146,7 +146,7 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Matches the signature at the end of a hint. Without this user's key, write access to files cannot forge it. */
+/** Matches the signature at the end of a hint. Write access to files is not enough to forge it: it takes a key. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;

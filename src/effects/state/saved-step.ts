@@ -19,7 +19,7 @@ import { parseState } from './state-schema.ts';
 
 /**
  * The facts beyond the task's state that the loop needs to resume as if it had never stopped: its current step, and
- * what the next prompt must say. They have their own file, because they contain the agent's messages at full length.
+ * what the next prompt must say. They have a memory file of their own, because they hold the agent's whole messages.
  */
 export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseRequested'>;
 
@@ -37,7 +37,7 @@ export interface SavedStep {
 /** Two files alternate, so that one always holds a complete step while the other is written. */
 const NAMES = ['memory-1.json', 'memory-2.json'] as const;
 
-/** Returns the name of the memory to write to: the one that the state file on disk does not name. */
+/** Returns the name of the memory file to write to: the one that the state file on disk does not name. */
 export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
@@ -65,7 +65,7 @@ export function stepJson({ task, memory, logBytes, events }: SavedStep): string 
 
 /**
  * Returns the newest complete and sealed step in a task's folder, or null if there is none. Includes the
- * events of the step before it, which may not be durable yet.
+ * events of the step before it, which the journal may have lost in a power cut.
  */
 export function newestStep(taskFolder: string, taskId: string, seal: Seal): SavedStep | null {
   const [newest, older] = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? [])
@@ -108,7 +108,6 @@ export function readNamedStep(
   const found = file === null ? null : readMemory(file);
   if (found === null) return null;
   const { fields, memory } = found;
-  // A memory of a different step than the state is ignored.
   if (numberAt(objectAt(fields, 'task') ?? {}, 'save') !== save) return null;
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
   const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);

@@ -57,7 +57,7 @@ const CONTEXT_MAX_BYTES = 16 * MB;
 interface StorePlace {
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that the program named; null for the user's own. */
+  /** The file of the key that seals states, if the calling program named one; null for the user's own. */
   readonly keyFile: string | null;
   /** The folder to which the file of a task must be moved, unless the task names a folder of its own. */
   readonly doneFolder: string;

@@ -24,7 +24,7 @@ export interface GitFolders {
   /** Every file from which git reads settings, and every file that they include, even if it is missing. */
   readonly settings: readonly string[];
   readonly hookTargets: readonly string[];
-  /** The main folder of the repository to which the tree's `.git` leads, if it does not know this tree; else null. */
+  /** The main folder of the repository to which the tree's `.git` leads, if that repository does not know this tree. */
   readonly stranger: string | null;
 }
 

@@ -34,8 +34,8 @@ const MOST = 1_000_000;
 
 /**
  * Searches folders for repositories and dangerous names (those of files that programs run by themselves), even where
- * git ignores them. Follows no links, and skips missing folders. Rejects if it takes more than a minute, or reaches
- * `MOST`.
+ * git ignores them. Follows no symbolic links, and skips missing folders. Rejects if it takes more than a minute, or
+ * reaches `MOST`.
  */
 export async function searchFolders(
   roots: readonly string[],
@@ -133,7 +133,7 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has('HEAD') && (isWhole || parts.has('commondir'));
 }
 
-/** Whether an entry may be run because of its name. A link counts if its name is that of a folder of such files. */
+/** Whether an entry may be run because of its name. A link counts if its name is one for a folder of such files. */
 function isDangerous(entry: Dirent, parent: string): boolean {
   const { name } = entry;
   return runsByItself(name, parent) || (entry.isSymbolicLink() && holdsSuchNames(name));
@@ -154,7 +154,7 @@ function signOf(entry: Dirent, latin1: string): string {
   }
 }
 
-/** Returns a text for a file's content and right to be run; empty if there is none. Follows a link, as programs do. */
+/** Returns a text for a file's content and right to be run; '' if there is no file. Follows a link, as programs do. */
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
