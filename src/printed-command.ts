@@ -87,7 +87,7 @@ export function fromItsFolder(command: string): string {
   return start === null ? command : `cd ${shellQuote(start.folder)} && ${command}`;
 }
 
-/** Splits a line before the command at its end, which must stay on one line; null if there is no command. */
+/** Splits a line into its text and the command at its end, which must not be wrapped; null if it has no command. */
 export function atCommand(line: string): readonly [before: string, command: string] | null {
   const from = line.lastIndexOf(`: ${known().start?.program ?? 'ralph'} `) + 2;
   return from < 2 ? null : [line.slice(0, from), line.slice(from)];

@@ -83,7 +83,7 @@ export class TaskNotFoundError extends TaskError {
   }
 }
 
-/** A live loop already drives this task. */
+/** A live process of ralph already runs this task. */
 export class TaskAlreadyActiveError extends TaskError {
   /** `where` says which process runs the loop: `pid 123, iteration 3/10`. */
   constructor(

@@ -38,7 +38,7 @@ export interface Ports {
    * Null if nothing ran in it. Never rejects.
    */
   readonly takeMet: () => Promise<MetInSandbox | null>;
-  /** Aborts with an error that ralph's own code threw where no caller can catch it, or with a `RunDropped`. */
+  /** Aborts with an error that no caller can catch, or with a `RunDropped` if the run must leave its task to others. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
   readonly keepProof: (state: LoopState) => Promise<void>;

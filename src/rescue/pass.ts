@@ -41,9 +41,9 @@ export interface PassEnd {
 }
 
 /**
- * Handles every file as `decide` says. With `lookAgainMs` it lists files again while a long task runs. A cause that
- * affects all files ends the pass: running tasks finish, and no more are started. Rejects only if the folders cannot be
- * read.
+ * Goes through the vault once: handles every file as `decide` says. With `lookAgainMs` it lists files again while a
+ * long task runs. A cause that affects all files ends the pass: running tasks finish, and no more are started. Rejects
+ * only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const { lookAgainMs } = options;

@@ -15,8 +15,8 @@ export interface VaultPorts {
   readonly records: RescueRecords;
   readonly notes: VaultNotes;
   /**
-   * Runs a task to its end. Resolves to a `Leave` if a live loop has the task or the pass may not run it, and to
-   * `NoRoom` if the daily budget is spent; rejects if it cannot start for another reason.
+   * Runs a task to its end. Resolves to a `Leave` (the file stays) if a live process runs the task or the pass may not
+   * run it, and to `NoRoom` if the daily budget is spent; rejects if the task cannot start for another reason.
    */
   readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave | NoRoom>;
   readonly report: (file: VaultFile, outcome: FileOutcome) => void;

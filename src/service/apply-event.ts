@@ -34,7 +34,7 @@ export interface CallerWorld {
   readonly onEvent: (event: RalphEvent) => void;
 }
 
-/** How long a request for approval is valid. This only informs people: no loop runs that would act at the end of it. */
+/** How long a request for approval is valid. This is only shown to people: no process of ralph acts on it. */
 const EXPIRES_MS = 24 * 3_600_000;
 
 /**

@@ -31,7 +31,7 @@ export type Resumption =
 
 /**
  * Plans the resume of a task in the vault, as `ralph resume` does. If the process that ran the task died before it
- * announced the end, the end is announced first. Rejects with `TaskNotFoundError`, and for the reasons of `planResume`.
+ * announced the end, the end is announced first. Rejects with `TaskNotFoundError`, or if the task cannot be resumed.
  */
 export async function planTaskResume(request: TaskToResume): Promise<Resumption> {
   const { taskId, layer, passthrough, env, view, stops } = request;

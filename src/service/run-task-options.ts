@@ -3,7 +3,7 @@ import type { SettingOptions } from './setting-options.ts';
 
 /** A task's settings and its listeners. */
 export interface RunTaskOptions extends SettingOptions {
-  /** `--signal`: complete when the agent states one of these in two iterations in a row. */
+  /** `--signal`: complete when the agent states one of these texts in two iterations in a row. */
   readonly signals?: string | readonly string[];
   /** A signal that stops the loop when it aborts, as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;

@@ -31,8 +31,8 @@ export interface NamedCheck {
 type AgentTexts = string | readonly string[] | Readonly<Partial<Record<AgentName, string>>>;
 
 /**
- * The settings of a task, under the names of the flags in camelCase. The package has the same types with the help of
- * each setting: `scripts/option-types.ts` makes them.
+ * The settings of a task, under the names of the flags in camelCase. In the published package, these types also have
+ * the help text of each setting: `scripts/option-types.ts` writes them.
  */
 export type SettingOptions = {
   readonly [Name in Exclude<SettingName, OfCommandLine | 'signal'>]?:

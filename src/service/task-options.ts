@@ -12,7 +12,7 @@ export type CompletionStrategy = 'promise' | 'file_movement';
 /** The options of a new task: a prompt or a task file, and limits. */
 export interface StartTaskOptions {
   readonly prompt?: string;
-  /** A path, looked up in the vault first. ralph does not move the file; in the done folder it completes the task. */
+  /** A path, looked up in the vault first. ralph does not move it; once it is in the done folder, the task is complete. */
   readonly taskFile?: string;
   /** Default: the file's name without its extension, or date, time and six digits. */
   readonly taskId?: string;

@@ -58,7 +58,7 @@ function isNamed(entry: string, names: readonly string[]): boolean {
   return names.includes(path.basename(entry));
 }
 
-/** Returns a folder's files, folders and symbolic links. Nothing runs sockets and pipes, and opening one would block. */
+/** Returns a folder's files, folders and symbolic links. Nothing runs sockets or pipes, and opening one would block. */
 function entriesOf(folder: string): readonly string[] {
   const entries = ifPossible(() => readdirSync(folder, { withFileTypes: true })) ?? [];
   return entries

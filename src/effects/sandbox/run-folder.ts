@@ -23,8 +23,8 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *       sockets/  the helper's TMPDIR
  *       empty/    the helper's current folder
  *
- * If TMPDIR is not /tmp, a symbolic link in /tmp leads to the folder, so that all runs see each other: a run that missed
- * another one would remove the placeholders that the other's mounts need.
+ * If TMPDIR is not /tmp, a symbolic link in /tmp leads to the folder, so that all runs see each other: a run that
+ * missed another one would remove the placeholders that the other's mounts need.
  */
 
 /** The folder of one run with a sandbox. */

@@ -21,8 +21,8 @@ import {
 import { parseState } from './state-schema.ts';
 
 /*
- * State files of other tools that run an agent in a loop, in the three formats their documents show. They have no schema
- * version, which distinguishes them from ralph's own:
+ * State files of other tools that run an agent in a loop, in the three formats their documents show. They have no
+ * schema version, which distinguishes them from ralph's own:
  *
  *   loop_id, prompt, iterations[{number, timestamp, …}]   read by a stop hook
  *   task_id, task_file, iteration, iterations_history[]   kept by a service

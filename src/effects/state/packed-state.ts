@@ -37,8 +37,8 @@ const UNPACKED_MAX_BYTES = 128 * MB;
 const PROMPT_MAX_BYTES = 8 * MB;
 
 /**
- * Packs a step from the memory of this process, so that a full disk does not matter. Throws a `StateCorruptedError` if
- * a file beside the state is not sealed with this machine's key.
+ * Packs a step as the running task reports it, even if a full disk kept it from being saved. Throws a
+ * `StateCorruptedError` if a file beside the state is not sealed with this machine's key.
  */
 export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8Array {
   const { task } = state;

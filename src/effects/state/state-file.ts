@@ -61,7 +61,7 @@ function isNamedFor(file: string, taskId: string): boolean {
   return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
 }
 
-/** Returns the state in the newest step beside a state file; null if no step is complete. */
+/** Returns the state in the newest saved step beside a state file; null if no step is complete. */
 function rebuiltState(file: string, seal: Seal): TaskState | null {
   const { name, dir } = path.parse(file);
   const step = newestStep(path.join(dir, name), name, seal);
@@ -69,8 +69,8 @@ function rebuiltState(file: string, seal: Seal): TaskState | null {
 }
 
 /**
- * Returns the newest step of an open task, from its state file and its memories: after a kill or a power cut, one may
- * be older than the others. `step` is null if no memory is complete.
+ * Returns the newest step of an open task, from its state file and its two memory files: after a kill or a power cut,
+ * one may be older than the others. `step` is null if no memory file is complete.
  */
 export function readNewestStep(
   paths: TaskPaths,
@@ -79,7 +79,7 @@ export function readNewestStep(
 ): { readonly state: TaskState; readonly step: SavedStep | null } {
   const step = newestStep(paths.folder, state.task_id, seal);
   if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
-  // The state is newer, since the disk was full and had room only for how the task ended.
+  // The state is newer, since a full disk had room only for the state file, with how the task ended.
   if (state.memory === null && state.save > step.task.save) return { state, step: null };
   // State and memory contain the same step, but the state may have a newer heartbeat.
   if (step.task.save === state.save) return { state, step };
@@ -87,8 +87,8 @@ export function readNewestStep(
 }
 
 /**
- * Whether a completed task's driver died before it announced the ending: the memory still exists. Throws the system's
- * error.
+ * Whether the process of a completed task died before it announced the ending: then the memory file still exists.
+ * Throws the system's error.
  */
 export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);

@@ -54,27 +54,27 @@ interface Saved {
 /** A store, with the operations that only its owner may use. */
 export interface TaskStore extends StateStore {
   /**
-   * Writes the last state again with a newer heartbeat, so that other drivers see that this one is alive, and with the
+   * Writes the last state again with a newer heartbeat, so that others see that this process is alive, and with the
    * task's deadline extended by the time since the last save in which no work was possible.
    */
   heartbeat(at: string): Promise<void>;
-  /** Returns the number of the last step on disk, and the memory that contains it. */
+  /** Returns the number of the last step on disk, and the name of the memory file that contains it. */
   newest(): Pick<TaskState, 'memory' | 'save'>;
   /** Resolves once everything saved would survive a power cut. */
   durable(): Promise<void>;
   /** Reports, once, that the state cannot be saved. */
   complain(error: unknown): void;
-  /** Stops all writing, because another driver has taken over the task. */
+  /** Stops all writing, because another process has taken over the task. */
   mute(): void;
   /**
-   * Records that the ending has been announced: removes the driver from the state and, if the task is archived, deletes
-   * the files that were needed only to resume it.
+   * Records that the ending has been announced: removes this process, the driver, from the state and, if the task is
+   * archived, deletes the files that were needed only to resume it.
    */
   published(): Promise<void>;
 }
 
 /*
- * A step is written twice: completely into one of two memories, which alternate, and without the agent's
+ * A step is written twice: completely into one of two memory files, which alternate, and without the agent's
  * messages into the state file, which people and other programs read.
  *
  *   save 7:   wait for the syncs of save 6 ──► overwrite memory-1 (step 5) ──► state.tmp ──► rename
@@ -93,8 +93,8 @@ export interface TaskStore extends StateStore {
  * power cut leaves it empty, it is read from the memory. See `readNewestStep` in `state-file.ts`.
  */
 /**
- * Keeps one task's state on disk. The first failed write is reported to `onFailure`; the loop continues
- * without persistence, and every later save tries again.
+ * Keeps one task's state on disk. The first failed write is reported to `onFailure`; the task goes on
+ * unsaved, and every later save tries again.
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
   const { paths, seal, clock, task: run, warn, onFailure, syncEvents = async () => {} } = request;
@@ -193,7 +193,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     unsaved = null;
   };
 
-  // The previous driver may have died between its last rename and the sync: its step must be durable before the other
+  // The previous process may have died between its last rename and the sync: its step must be durable before the other
   // memory is overwritten.
   const inForce = memoryFile(paths.folder, run.memory);
   if (inForce !== null)
@@ -275,7 +275,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     archive: () =>
       attempt(async () => {
         await synced;
-        // In the history, a task with the status `running` would seem to have lost its driver. If there is no room to
+        // In the history, a task with the status `running` would seem to have lost its process. If there is no room to
         // save how it ended, it stays where it is, and a resume finishes it.
         if (unsaved !== null) await writeEnd(unsaved);
         archiveNamesake(places);

@@ -34,7 +34,7 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 export function makeTaskFolder(paths: TaskPaths): void {
   refuseLink(paths.folder, paths.stateDir);
   makePrivateFolder(paths.folder);
-  // Created by the driver: if another user's first request created it, that user would own it.
+  // Created before any request: if another user's first request created it, that user would own it.
   makePrivateFolder(path.join(paths.folder, 'requests'));
   for (const folder of [paths.stateDir, paths.folder]) {
     const why = distrustPath(folder);
@@ -56,7 +56,7 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   makePrivateFolder(paths.history);
   let free = name;
   // If this task's folder is gone and the history has a folder of this name without a state, that is this task's
-  // folder: a driver was killed between the two moves below.
+  // folder: a process was killed between the two moves below.
   const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
   for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
     free = `${name}.${number}`;
@@ -68,7 +68,7 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   return moved;
 }
 
-/** Throws if a folder is a link out of the state folder, which an agent may have created. */
+/** Throws if a folder is a symbolic link out of the state folder, since an agent may have created the link. */
 function refuseLink(folder: string, stateDir: string): void {
   if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }

@@ -32,7 +32,7 @@ export interface ListedTasks {
 
 /**
  * Returns the open tasks, and the `newest` tasks of the history that were written last. Reads no other states, because
- * there may be thousands. Ignores links. Throws a `CommandError` if a folder cannot be read.
+ * there may be thousands. Ignores symlinks. Throws a `CommandError` if a folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): ListedTasks {
   return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);

@@ -18,7 +18,7 @@ export type LogPiece =
 
 export interface TaskLogs {
   iterations(): readonly number[];
-  /** Yields all iterations, or one if `iteration` is not null; `follow` waits for the loop's end. */
+  /** Yields all iterations, or one if `iteration` is not null; `follow` waits until no process runs the task. */
   read(options: {
     readonly iteration: number | null;
     readonly follow: boolean;
@@ -39,7 +39,7 @@ export function openTaskLogs(stateDir: string, taskId: string): TaskLogs | null 
 
 const isOver = (): boolean => true;
 
-/** A loop whose logs are being read: it may end at any time, and then its folder moves to the history. */
+/** A run of a task whose logs are being read: it may end at any time, and then its folder moves to the history. */
 interface Loop {
   readonly folder: () => string;
   /** Whether no process runs the task, so that its logs are complete. */

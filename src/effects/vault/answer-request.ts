@@ -17,7 +17,7 @@ export function isPending(vault: string, name: string): boolean {
 /**
  * Answers a request: writes the reason into it and moves it to the folder of the decision. A file
  * already there under that name is renamed first. `at` is an ISO instant. Resolves to the path of
- * the answer within the vault. Rejects with the system's error, or if a folder is a link out of the vault.
+ * the answer within the vault. Rejects with the system's error, or if a folder leads out of the vault.
  */
 export async function answerRequest(
   vault: string,

@@ -3,7 +3,7 @@ import { parseYaml } from '../files/yaml-document.ts';
 
 /**
  * The limit for front matter: about forty times what a task needs. Parsing time grows with the square of the size, and
- * every pass over the vault reads the front matter of all files.
+ * each time ralph looks through a vault, it reads the front matter of all files.
  */
 export const FRONT_MATTER_MAX_BYTES = 8 * KB;
 

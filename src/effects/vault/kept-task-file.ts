@@ -25,8 +25,8 @@ interface KeptRequest {
   /** The absolute path of the file. */
   readonly file: string;
   /**
-   * The absolute path of a copy. A copy that an earlier driver left, because it died or could not put the file back, is
-   * used.
+   * The absolute path of a copy. A copy that an earlier process left, because it died or could not put the file back,
+   * is used.
    */
   readonly copy: string;
   /** Whether a file of this name has arrived in the done folder. */
@@ -41,7 +41,7 @@ interface Held {
 }
 
 /**
- * Keeps a task file, whose text exists nowhere else. Its number of links shows whether the file was renamed or removed.
+ * Protects a task file, whose text exists nowhere else. The number of hard links shows if it was renamed or removed.
  */
 export function keepTaskFile(request: KeptRequest): KeptTaskFile {
   const { vault, file, copy, hasArrived } = request;
@@ -70,7 +70,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
     isOwed = false;
     const isNew = text?.equals(bytes) !== true;
     text = bytes;
-    // If the copy cannot be written, this driver can still put the file back.
+    // If the copy cannot be written, this process can still put the file back.
     if (isNew) await writeFileAtomic(copy, bytes).catch(() => undefined);
     return null;
   };

@@ -17,7 +17,7 @@ export interface NoteFile {
   readonly text: string;
 }
 
-/** Matches the end of the name of a note, or of a note's temporary file that a killed driver left. */
+/** Matches the end of the name of a note, or of a note's temporary file that a killed process left. */
 const REST = /^\d{8}T\d{6}Z\.md(?:\.\d+-[0-9a-f]{8}\.tmp)?$/;
 
 /**

@@ -26,7 +26,7 @@ export function watchPending(
   { isResumed, asked }: { readonly isResumed: boolean; readonly asked: string | null },
 ) {
   const naming = () => requestsNaming(vault, taskId);
-  // In a resumed task, a request counts as new if the last driver died before it saw the request.
+  // In a resumed task, a request counts as new if the last process died before it saw the request.
   let isMarked = isResumed;
   let before = naming().filter(
     (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),

@@ -29,7 +29,7 @@ export function splitFrontMatter(text: string): TaskFileText {
 /** The limit leaves room for front matter above the longest permitted text (1 MB). */
 export const TASK_FILE_MAX_BYTES = 2 * MB;
 
-/** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow links. */
+/** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow symbolic links. */
 export function taskFileProblem(file: string, vault: string): string | null {
   try {
     const stats = lstatSync(file);

@@ -26,7 +26,7 @@ import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
 import { APPROVED, REJECTED } from './vault-folders.ts';
 
-/** A vault, and the folder with the states of its tasks. */
+/** A vault (a user's folder of task files), and the folder with the states of its tasks. */
 export interface VaultPlace {
   /** `vault` and `stateDir` are absolute paths. */
   readonly vault: string;

@@ -10,7 +10,7 @@ import { VAULT_FOLDERS } from './vault-folders.ts';
 export type SetUp =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'was-there'; readonly path: string }
-  /** Nothing was created, for example because `path` is a link out of the vault. `why` is a clause. */
+  /** Nothing was created, for example because `path` is a symbolic link out of the vault. `why` is a clause. */
   | { readonly kind: 'refused'; readonly path: string; readonly why: string };
 
 /** Creates the vault and its folders; leaves existing folders unchanged. Never throws. */

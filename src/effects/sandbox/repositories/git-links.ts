@@ -20,8 +20,8 @@ import { errorCode } from '../../files/write-file.ts';
 import { asText, asTreePath } from '../../git/tree-path.ts';
 
 /*
- * Git writes through symbolic links in its folder: if `.git/logs/HEAD` leads to `~/.bashrc`, the next commit outside the
- * sandbox appends its message there. Git itself makes no links except for `HEAD`, and only if it is told to.
+ * Git writes through symbolic links in its folder: if `.git/logs/HEAD` leads to `~/.bashrc`, the next commit outside
+ * appends its message there. Git itself makes no links except for `HEAD`, and only if it is told to.
  */
 
 /** The places where links are searched, as absolute paths. */
