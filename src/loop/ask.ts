@@ -38,7 +38,7 @@ export async function ask(
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {
-      // Processes that the agent left running are ended: they could help the checks or write to the judge's checkout.
+      // Processes that the agent left running are ended: they could help the checks or write to the judge's files.
       if (action.part === 'cleanCheckout' || action.part === 'judge')
         await ports.agent.close(ports.stops.hurry);
       const found = await ports.examiner.examine(action);
@@ -66,7 +66,7 @@ export async function ask(
   }
 }
 
-/** Questions with no `disturb` before them: no time passes until the agent starts; a look reports its own commands. */
+/** Questions without `disturb`: the first two take no time before the next snapshot; a look reports its commands. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */

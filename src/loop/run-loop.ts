@@ -15,14 +15,14 @@ import { eventOf } from './shown.ts';
 import { type RunEnd, stop } from './stop.ts';
 
 /**
- * The loop that drives every task. It knows nothing about agents, proofs or limits: it hands every event to
- * `transition`, saves the new state, and only then carries out the actions.
+ * The loop that drives every task. It knows nothing about agents, limits or the completion of tasks: it hands every
+ * event to `transition`, saves the new state, and only then carries out the actions.
  *
  *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *
  * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the task like any
- * failure. Rejects only if ending the task fails, too, or if a port rejects or `ports.bugs` aborts with a `RunDropped`,
- * since another worker has the task: then it stays as it was last saved.
+ * failure. Rejects only if ending the task fails, too, or if a port rejects or `ports.bugs` aborts with a `RunDropped`
+ * (the task must be left to others): then the task stays as it was last saved.
  */
 export async function runLoop(
   given: Ports,

@@ -26,7 +26,7 @@ export interface RalphServiceOptions {
   /** Returns the current time. Default: the system clock. */
   readonly now?: () => Date;
   /**
-   * Receives every event after it is written to the journal. If it throws, the called method rejects
+   * Receives every event after it is written to `events.jsonl`. If it throws, the called method rejects
    * with that error, but the state is saved. The listener is not awaited, and a promise of it that
    * rejects is ignored.
    */

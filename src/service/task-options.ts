@@ -6,13 +6,13 @@ import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
 
-/** `promise`: a reported context states the promise. `file_movement`: the task's file is moved. */
+/** `promise`: a reported context states the completion promise. `file_movement`: the task's file is moved. */
 export type CompletionStrategy = 'promise' | 'file_movement';
 
 /** The options of a new task: a prompt or a task file, and limits. */
 export interface StartTaskOptions {
   readonly prompt?: string;
-  /** A path, looked up in the vault first. ralph does not move it; once it is in the done folder, the task is complete. */
+  /** A path, first looked up in the vault. ralph does not move the file: in the done folder, it completes the task. */
   readonly taskFile?: string;
   /** Default: the file's name without its extension, or date, time and six digits. */
   readonly taskId?: string;

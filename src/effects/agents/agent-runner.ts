@@ -51,7 +51,7 @@ export interface RunnerOptions extends ChildOptions {
   /** Called with background processes: those that an attempt has left running, or those that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
-  /** Only in a fleet: if the worker has not renewed its claim to the task for most of this time, no agent may run. */
+  /** Set in a fleet: when most of this time has passed since the worker renewed its claim, no agent may run. */
   readonly lease?: Lease | undefined;
 }
 
@@ -216,7 +216,7 @@ async function startedIn(
   return sandbox.wrap(inner, 'agent').catch((error) => ({ failed: messageOf(error) }));
 }
 
-/** Returns the sign of trouble for which the supervisor ended the attempt; null if it ended for any other reason. */
+/** Returns the sign of trouble for which ralph ended the attempt; null if the attempt ended for any other reason. */
 function endWatch(watch: AttemptWatch | null, end: AttemptEnd): SignFound | null {
   watch?.stop();
   return end.kind === 'cut' && end.cause === 'supervisor' ? (watch?.cutBy() ?? null) : null;

@@ -43,7 +43,7 @@ export interface AgentKind {
 
 /** The calls by which a reader reports while the agent works. */
 export interface ReaderListener extends Pick<AgentListener, 'activity' | 'retry' | 'text'> {
-  /** Called with each step of the agent, such as a tool call, that the supervisor counts to find signs of trouble. */
+  /** Called with each step of the agent, such as a tool call, that ralph counts to find signs of trouble. */
   did(deed: AgentDeed): void;
 }
 

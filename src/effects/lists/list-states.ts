@@ -13,7 +13,7 @@ export function knownAt({ stateDir }: SealedPlace, list: string): string {
   return path.join(stateDir, 'lists', `${list}.json`);
 }
 
-/** Reads the state of a list; null if there is none, `foreign` if it is broken or not sealed with this user's key. */
+/** Reads the state of a list; null if there is none, `foreign` if it is broken or not signed with this user's key. */
 export function readListState(place: SealedPlace, list: string): ListState | null | 'foreign' {
   const file = knownAt(place, list);
   const text = tryReadText(file, STATE_MAX_BYTES);

@@ -18,8 +18,8 @@ import {
 } from './lock-folder.ts';
 
 /*
- * At most one live driver per task, without a lock that a killed process would leave behind: Lamport's
- * bakery algorithm, with a file for each driver.
+ * At most one live driver (a process that runs the task) per task, without a lock that a killed process would leave
+ * behind: Lamport's bakery algorithm, with a file for each driver.
  *
  *   candidate ── nobody else alive ──► owner ── looked again: no other owner ──► held
  *     │  ▲                               │                                        │

@@ -20,7 +20,7 @@ import { createLineSplitter } from '../files/line-splitter.ts';
 import { errorCode } from '../files/write-file.ts';
 import { type LocalDay, localDay } from '../time/local-day.ts';
 
-/** Counts what the tasks of a journal have spent on the day of an ISO instant. Never throws. */
+/** Counts what the tasks of a journal (the record of events) spent on the day of an ISO instant. Never throws. */
 export type DayCounter = (now: string) => DaySpending;
 
 /**

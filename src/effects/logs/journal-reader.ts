@@ -12,7 +12,7 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 
-/** Returns the iterations and other events in a journal since the instant `since`, as far as a report shows them. */
+/** Returns the iterations and other events that a journal (the record of events) has since an instant, for a report. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;

@@ -49,7 +49,7 @@ export interface GuardOptions {
   /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
-  /** Set in a fleet: if the driver sends no beat for most of this time, the guard kills the processes of the run. */
+  /** Set in a fleet: if ralph sends no beat for most of this time, the guard kills the processes of the run. */
   readonly lease?: Lease | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface TreeSigns {
   /** A start time: older processes are never members. Null means no such limit. */
   readonly since: string | null;
   readonly agentGroup?: number | null;
-  /** Pids that are never members, such as the guard's. This process and its ancestors never are. */
+  /** Pids that are never members, such as that of the run's guard. This process and its ancestors never are, either. */
   readonly neverPids?: readonly number[];
   /** Processes to leave alone, such as those that earlier iterations left. What they start is no member, either. */
   readonly exempt?: () => readonly ProcessIdentity[];

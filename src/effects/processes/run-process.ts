@@ -25,7 +25,7 @@ export interface AgentProcessRequest {
   readonly marker: string;
   readonly limits: WorkLimits;
   readonly stops: StopRequests;
-  /** The guard's process, which is left alone; null without a guard. */
+  /** The process that ends the agent if ralph is killed, so that it must be left alone; null if there is none. */
   readonly guardPid: number | null;
   /** Returns other processes with the marker that are left alone, such as leftovers of earlier iterations. */
   readonly exempt: () => readonly ProcessIdentity[];

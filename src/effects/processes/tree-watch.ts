@@ -44,7 +44,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
   const { neverPids = [], exempt = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely, births = countBirths } = options;
-  // Even without the agent's entry, the tree is found by the marker.
+  // Even without the agent's entry, the tree is found by the run's marker in the environment of its processes.
   const root = ifPossible(() => readProcess(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],

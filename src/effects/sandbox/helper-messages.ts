@@ -1,6 +1,6 @@
 import type { Mounts } from './mounts.ts';
 
-/** A request of ralph to the helper of a sandbox. */
+/** A request of ralph to the helper of a sandbox, the process that holds its proxies. */
 export type HelperRequest =
   | {
       readonly kind: 'open';

@@ -153,7 +153,7 @@ function helperEnvironment({ env, run, runId, outerPath }: HelperOptions): NodeJ
     TMPDIR: run.sockets,
     // The component sets TMPDIR to this folder inside the sandbox.
     CLAUDE_CODE_TMPDIR: run.tmp,
-    // The helper's bridge inherits this mark, so that the guard finds the bridge if the helper is killed.
+    // The helper's bridge inherits this variable, by which the run's guard process finds it if the helper is killed.
     [MARKER_NAME]: runId,
   };
 }

@@ -225,7 +225,7 @@ function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace
   };
 }
 
-/** Returns the helpers of a sandbox, one for each role, since a helper allows the same hosts to all its commands. */
+/** Starts the helpers, the processes with the sandbox's proxies: one for each role, as its commands share the hosts. */
 function createHelpers(
   options: OpenOptions & { readonly component: string; readonly run: RunFolder },
 ) {

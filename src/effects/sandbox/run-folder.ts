@@ -20,7 +20,7 @@ import { isAlive, type ProcessIdentity, readProcess } from '../processes/process
  *       owner     PID:START of ralph's process: other runs remove the folder once it is dead
  *       made      its placeholders: files and folders made only so that a mount can protect their paths
  *       filter    a filter of system calls: what the kernel refuses to do for the command (Linux)
- *       sockets/  the helper's TMPDIR
+ *       sockets/  the TMPDIR of the helper, the process that holds the proxies
  *       empty/    the helper's current folder
  *
  * If TMPDIR is not /tmp, a symbolic link in /tmp leads to the folder, so that all runs see each other: a run that

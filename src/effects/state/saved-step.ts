@@ -65,7 +65,7 @@ export function stepJson({ task, memory, logBytes, events }: SavedStep): string 
 
 /**
  * Returns the newest complete and sealed step in a task's folder, or null if there is none. Includes the
- * events of the step before it, which the journal may have lost in a power cut.
+ * events of the step before it, which the journal (the record of events) may have lost in a power cut.
  */
 export function newestStep(taskFolder: string, taskId: string, seal: Seal): SavedStep | null {
   const [newest, older] = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? [])
@@ -135,21 +135,21 @@ function isOfStep(event: JsonObject, taskId: string): boolean {
 }
 
 /**
- * The limit for a memory: it may contain a final message of 1 MB four times, and 1 MB of hints twice, and escaping can
- * make each six times as long.
+ * The limit for a memory file: it may contain a final message of 1 MB four times, and 1 MB of hints (texts of the user
+ * for the agent) twice, and escaping can make each six times as long.
  */
 const MEMORY_MAX_BYTES = 64 * MB;
 
-/** Removes a task's requests, and the memories that are needed only to resume it. Throws the system's error. */
+/** Removes a task's requests, and the memory files that are needed only to resume it. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
-  // No driver will read the requests any more.
+  // No process will read the requests any more.
   rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The memory in use is removed last: while it exists, the task can still be resumed.
   removeFreeMemories(taskFolder, inUse);
   removeFreeMemories(taskFolder);
 }
 
-/** Removes the memories that are not in use. Throws the system's error. */
+/** Removes the memory files that are not in use. Throws the system's error. */
 export function removeFreeMemories(taskFolder: string, inUse: string | null = null): void {
   for (const name of NAMES) {
     if (name !== inUse) removeFile(path.join(taskFolder, name));

@@ -20,9 +20,9 @@ import {
   taskPaths,
 } from './task-folder.ts';
 
-/** The state files of the tasks in one state folder that have no running loop. Nothing is kept in memory. */
+/** The state files of tasks that the calling program works on itself, in one folder. Keeps nothing in memory. */
 export interface ServiceStore {
-  /** Reads a task, which may be in the history. Throws the system's error if a file cannot be read. */
+  /** Reads a task, also a completed one in the history. Throws the system's error if a file cannot be read. */
   find(taskId: string): { readonly file: StateFile; readonly paths: TaskPaths };
   /** Returns every readable task that is not in the history. */
   open(): readonly TaskState[];
@@ -127,7 +127,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
     async arrived(task) {
       const donePath = donePathOf(task, place);
       if (donePath === null) return null;
-      // Without a baseline, any file there counts as arrived.
+      // Without a baseline, the record of what was there at the start, any file there counts as arrived.
       const before = readBaseline(pathsOf(task.task_id).folder)?.done ?? undefined;
       return (await differs(donePath, before)) ? donePath : null;
     },

@@ -16,7 +16,7 @@ export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /** Whether the seal shows that ralph wrote the state for this user and folder; only then may ralph act on it. */
+      /** Whether its seal, a keyed checksum, shows that ralph wrote it for this user and folder: else ralph ignores it. */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }

@@ -10,7 +10,7 @@ import { distrustPath } from '../trust/owner.ts';
 export interface TaskPaths {
   readonly stateDir: string;
   readonly stateFile: string;
-  /** The folder of the task's prompt, settings, baseline, memories, requests and logs. */
+  /** The folder of the task's prompt, settings, baseline (the files at its start), saved steps, requests and logs. */
   readonly folder: string;
   readonly history: string;
   readonly eventsFile: string;

@@ -14,7 +14,7 @@ import {
 } from './state-file.ts';
 import { stateNames, taskPaths } from './task-folder.ts';
 
-/** A task found in the state folder or its history, even if its state file turns out to be unreadable. */
+/** A task found in the state folder or its folder of completed tasks, the history. Its state may be unreadable. */
 export interface TaskEntry {
   /** The file's name without its extension; in the history, a time may follow the task's id. */
   readonly name: string;

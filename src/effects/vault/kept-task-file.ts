@@ -98,7 +98,7 @@ export function keepTaskFile(request: KeptRequest): KeptTaskFile {
       if (from === 'elsewhere') return forget();
       const there = lstatSync(file, { throwIfNoEntry: false });
       const isInTheWay = there !== undefined && !there.isFile();
-      // A pass over the vault ignores names that end with `~`.
+      // A file whose name ends with `~` is not taken for a task.
       const aside = `${file}.before-${new Date().toISOString().replace(/\D/g, '')}~`;
       if (isInTheWay) await promises.rename(file, aside);
       if (from === null) await write(bytes);

@@ -9,9 +9,9 @@ import { distrust } from '../trust/owner.ts';
 const STATE_FOLDER = '.ralph_state';
 
 /**
- * Returns the vault if the user names none: in a git work tree, the nearest folder with a state folder of this user, up
- * to the root of the work tree, and otherwise `here`. Outside of git, it is always `here`: a run in `~/work/new` must
- * not use `~/work`.
+ * Returns the vault, a folder for tasks, if the user names none. In a git work tree, it is the nearest folder, from
+ * `here` up to the root of the work tree, with a state folder of this user; if there is none, it is `here`. Outside of
+ * git, it is always `here`: a run in `~/work/new` must not use `~/work`.
  */
 export function vaultAbove(here: string): string {
   const root = findGitAbove(here);

@@ -10,7 +10,7 @@ export const APPROVED = 'Approved';
 export const REJECTED = 'Rejected';
 export const QUARANTINE = 'Quarantine';
 
-/** The folders of a vault. Changes in them do not count as the agent's progress. */
+/** The folders of a vault, which holds a user's task files. Changes in them do not count as the agent's progress. */
 export const VAULT_FOLDERS = [
   ...[NEEDS_ACTION, IN_PROGRESS, PENDING, APPROVED, REJECTED],
   ...['Done', QUARANTINE],

@@ -205,7 +205,7 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  // An archived task counts only if its seal shows that ralph wrote it for this user.
+  // An archived task counts only if its seal (a signature) shows that ralph wrote it for this user.
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
