@@ -48,7 +48,7 @@ export class BeyondPassError extends CommandError {
   }
 }
 
-/** A command that only a person may give was started inside a loop, so perhaps by the agent. */
+/** A command that only a person may give was started inside the run of a task, so perhaps by the agent. */
 export class InsideLoopError extends CommandError {
   /** `taskId` names the task whose own loop made the request; null if the command is refused in every loop. */
   constructor(command: string, taskId: string | null) {

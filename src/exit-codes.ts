@@ -9,7 +9,7 @@ import { type EndedStatus, endingRow } from './core/task/endings.ts';
 export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
-/** A live loop already runs this task. */
+/** A live process of ralph already runs this task. */
 export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;

@@ -38,7 +38,7 @@ export interface Ports {
    * Null if nothing ran in it. Never rejects.
    */
   readonly takeMet: () => Promise<MetInSandbox | null>;
-  /** Aborts with an error that no caller can catch, or with a `RunDropped` if the run must leave its task to others. */
+  /** Aborts with an error thrown where no caller can catch it, or a `RunDropped` if the task must be left to others. */
   readonly bugs: AbortSignal;
   /** Writes the proof of a completed task, if it has checks. Reports a failure, and never rejects. */
   readonly keepProof: (state: LoopState) => Promise<void>;

@@ -9,7 +9,7 @@ import type {
 import type { EndedStatus } from '../core/task/endings.ts';
 import type { Clock, StopRequests } from '../loop/ports.ts';
 
-/** The outside world that a pass over the vault needs. */
+/** The outside world that a pass (one round through a vault's task files) needs. */
 export interface VaultPorts {
   readonly vault: Vault;
   readonly records: RescueRecords;

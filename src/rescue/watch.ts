@@ -17,8 +17,8 @@ const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 30 * 60_000;
 
 /**
- * Passes over the vault again and again until a stop request. After a cause that affects every file (no
- * login, a used-up limit) it rests for 1 minute, doubling up to 30, or until the cause is known to be over.
+ * Makes pass after pass over a vault (a folder of task files) until a stop request. After a cause that affects every
+ * file (no login, a used-up limit) it rests for 1 minute, doubling up to 30, or until the cause is known to be over.
  * After a pass without such a cause, the next rest is 1 minute again.
  */
 export async function watch(

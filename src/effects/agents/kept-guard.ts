@@ -10,7 +10,7 @@ interface KeptGuardOptions {
   readonly runId: string;
   /** Path of the bundled guard program. */
   readonly guardProgram: string;
-  /** The time limit of a worker's claim to the task; set only in a fleet (machines that share tasks). */
+  /** The lease, a time limit of a worker's claim to the task; set only in a fleet (machines that share tasks). */
   readonly lease?: Lease | undefined;
   readonly warn: (sentence: string) => void;
 }

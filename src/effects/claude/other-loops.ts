@@ -5,8 +5,8 @@ import { MB, tryReadText } from '../files/bounded-read.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
 /**
- * Finds other loops that use a stop hook of `claude`. Such a hook would keep every `claude` in the folder from ending,
- * even ralph's. Each result is one sentence that says what to do.
+ * Finds other tools that keep `claude` in a loop by its stop hook. Such a hook would keep every `claude` in the folder
+ * from ending, even ralph's. Each result is one sentence that says what to do.
  */
 export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
   const found: string[] = [];

@@ -41,7 +41,7 @@ function buildSchema() {
       pid_namespace: z.string(),
       run_id: z.string(),
       beat_at: z.string(),
-      /** Set in a claim on a git work tree instead of a task: the task that the driver runs there. */
+      /** Set if the claim is on a git work tree, not on a task: the task that the driver wants to run there. */
       user: z.exactOptional(
         z.object({ taskId: z.string(), vault: z.string(), needsAlone: z.boolean() }),
       ),

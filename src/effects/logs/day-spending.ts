@@ -67,7 +67,7 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** A resumed task first writes older events that the process before could not write, but never more than this. */
+/** The most older events that a resumed task writes, because its earlier process could not write them any more. */
 const LATE_AT_MOST = 40;
 
 /**

@@ -3,7 +3,7 @@ import { MB, readPieces, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Only this much of the end of the journal (the record of events) is searched: less was written since the death. */
+/** Only this much of the end of the journal (of events) is searched: less was written since the task's process died. */
 const SEARCHED_BYTES = 64 * MB;
 
 /** Returns the events of a task's last saved step that are missing from the journal. Never throws. */

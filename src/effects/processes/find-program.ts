@@ -63,7 +63,7 @@ export interface ConfinedCommand extends AgentCommand {
 /** Returns the command to start so that a command runs in the sandbox; the same command if it runs outside. */
 export type Confine = (command: PlacedCommand) => Promise<ConfinedCommand>;
 
-/** The program is missing or cannot be started; `missing` says in a sentence where ralph looked, or why it cannot. */
+/** The program is missing or cannot be started; `missing` says in a sentence where ralph looked, or why it fails. */
 export interface AgentMissing {
   readonly missing: string;
   /** Set if a file of this name is there. */

@@ -26,7 +26,7 @@ export type WatchEnd =
 /** How often the age of the last beat is checked: often enough for the shortest lease. */
 const LOOK_AT_LEAST_EVERY_MS = 250;
 const LOOKS_A_LEASE = 40;
-/** How often processes with the run's id in their environment are searched once the time is up: it takes long. */
+/** How often, once the time is up, all of /proc is searched for processes with the run's id in their environment. */
 const SWEEP_EVERY_MS = 500;
 
 /*

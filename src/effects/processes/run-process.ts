@@ -25,7 +25,7 @@ export interface AgentProcessRequest {
   readonly marker: string;
   readonly limits: WorkLimits;
   readonly stops: StopRequests;
-  /** The process that ends the agent if ralph is killed, so that it must be left alone; null if there is none. */
+  /** The pid of the guard, which ends the agent if ralph is killed; it is left alone. Null if there is no guard. */
   readonly guardPid: number | null;
   /** Returns other processes with the marker that are left alone, such as leftovers of earlier iterations. */
   readonly exempt: () => readonly ProcessIdentity[];

@@ -22,7 +22,7 @@ const SHARED: readonly string[] = ['/tmp', '/var', '/var/tmp'];
  * to them. For a link, its target is hidden. If the home cannot be read, it is hidden as a whole.
  */
 export function hiddenEntries(home: string, shown: readonly string[]): readonly string[] {
-  // The places of `SHOWN_IN_HOME` are added without following links: by now, an agent may have made some of these.
+  // The places of `SHOWN_IN_HOME` are added without following links: by now, an agent may have made some of the links.
   const places = new Set([...shown, ...inHome(home, SHOWN_IN_HOME)]);
   const seen = new Set<string>();
   const hide = (place: string): readonly string[] => {

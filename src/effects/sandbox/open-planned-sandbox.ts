@@ -225,7 +225,7 @@ function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace
   };
 }
 
-/** Starts the helpers, the processes with the sandbox's proxies: one for each role, as its commands share the hosts. */
+/** Starts helpers (processes with the proxies) when needed: one for each role, since its commands share the hosts. */
 function createHelpers(
   options: OpenOptions & { readonly component: string; readonly run: RunFolder },
 ) {

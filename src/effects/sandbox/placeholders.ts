@@ -84,7 +84,7 @@ function placeholdersOfOthers(run: RunFolder): ReadonlySet<string> {
   return new Set(living.flatMap(({ folder }) => placeholdersOf(folder)).map((each) => each.path));
 }
 
-/** Whether the path has something that ralph did not make, and that so stays. This can be an empty folder, too. */
+/** Whether something is at the path that no run of ralph has made, even an empty folder: it stays as it is. */
 function isForeign({ kind, path: place }: Placeholder, ofOthers: ReadonlySet<string>): boolean {
   if (kind !== 'folder') return ![null, TEXTS[kind]].includes(textAt(place));
   return !ofOthers.has(place) && existsSync(place);

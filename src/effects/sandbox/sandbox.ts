@@ -2,7 +2,7 @@ import type { MetInSandbox } from '../../core/agent/attempt.ts';
 import type { SandboxRules } from '../../core/sandbox/rules.ts';
 import type { ConfinedCommand, PlacedCommand } from '../processes/find-program.ts';
 
-/** Which kind of command runs inside: an agent has its login and its hosts, a check has neither. */
+/** Which kind of command runs inside: an agent has its login and its network hosts, a check has neither. */
 export type SandboxRole = 'agent' | 'check';
 
 /** Folders that only one command has in addition to the rules. */

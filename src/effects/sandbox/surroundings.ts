@@ -132,7 +132,7 @@ async function placesToShow(
   { vault, fixed, asked, env: { PATH = '' } }: SandboxRequest,
   { home, workFolder, treeRoot, env, writable }: ShownFacts,
 ): Promise<readonly string[]> {
-  // No way may lead over a symbolic link in a writable place: an earlier agent may have made it to choose what is read.
+  // Paths over symbolic links in writable places do not count: an earlier agent could so have chosen what is readable.
   const isOfUser = (place: string): boolean =>
     path.isAbsolute(place) && linkOnWay(place, writable) === undefined;
   const hidden = asked.unixSockets ? temporaryFolders() : [];

@@ -18,7 +18,7 @@ export interface Pruned {
 
 /**
  * Removes the tasks in the history that ended before an instant (in milliseconds), and the files set aside as corrupt,
- * also in the state folder, that are older than it. With `dryRun`, only lists them. Keeps everything else in the state
+ * also in the state folder, that are older. With `dryRun`, only lists them. Keeps everything else in the state
  * folder, symbolic links, tasks of a newer ralph, and the tasks in `staying`, which gives the reason for each.
  */
 export function* pruneHistory(

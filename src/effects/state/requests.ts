@@ -146,7 +146,7 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Matches the signature at the end of a hint. Write access to files is not enough to forge it: it takes a key. */
+/** Matches the signature at the end of a hint. Write access to files cannot forge it: this takes the user's key. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;

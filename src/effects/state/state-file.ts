@@ -16,7 +16,7 @@ export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /** Whether its seal, a keyed checksum, shows that ralph wrote it for this user and folder: else ralph ignores it. */
+      /** Whether its seal (a keyed checksum) proves that ralph wrote it for this user and folder and may act on it. */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }
