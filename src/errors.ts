@@ -50,7 +50,7 @@ export class BeyondPassError extends CommandError {
 
 /** A command that only a person may give was started inside the run of a task, so perhaps by the agent. */
 export class InsideLoopError extends CommandError {
-  /** `taskId` names the task whose own loop made the request; null if the command is refused in every loop. */
+  /** `taskId` names the task from whose own run the command came; null if the command is refused in every run. */
   constructor(command: string, taskId: string | null) {
     const refused =
       taskId === null

@@ -34,7 +34,7 @@ const DAY_SPENT = {
 } as const;
 
 export interface PassEnd {
-  /** Why the pass ended before all files were processed; null if nothing kept it from any file. */
+  /** Why the pass ended before all files were processed; null if it was not cut short. */
   readonly cause: CommonCause | null;
   /** How many files could not be processed because of an error. */
   readonly problems: number;

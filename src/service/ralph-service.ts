@@ -42,7 +42,7 @@ export type EndedTask = TaskState & { readonly message: string };
  *
  * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState` resolves to
  * null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the method is not allowed in the
- * task's status, with `TaskAlreadyActiveError` if a live loop has the task, and with the system's error if a file
+ * task's status, with `TaskAlreadyActiveError` if a live process has it, and with the system's error if a file
  * cannot be read or written.
  */
 export class RalphService {
@@ -93,7 +93,7 @@ export class RalphService {
 
   /**
    * Whether a task is complete: it was completed, its file is in the done folder, or the last reported
-   * context states its promise. Changes nothing: only `completeTask` ends the task.
+   * context states its completion promise. Changes nothing: only `completeTask` ends the task.
    */
   checkTaskComplete(taskId: string): Promise<boolean> {
     return this.#inTurn(async () => {

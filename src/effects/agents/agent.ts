@@ -28,7 +28,7 @@ export interface AgentOptions {
 export interface AgentKind {
   /** A path, or a name to look for in PATH and `folders`. */
   readonly program: string;
-  /** Folders in which installers put the program, because cron's short PATH does not include them. */
+  /** Further folders to search, those of installers, because cron's short PATH does not include them. */
   readonly folders: readonly string[];
   args(turn: AgentTurn): readonly string[];
   /** Returns a reader for the output of one attempt. */

@@ -9,7 +9,7 @@ const PARTIAL_BYTES = 64 * 1024;
 /** A longer line is passed to the listener in parts. */
 const LINE_CHARS = 64 * 1024;
 
-/** Returns an agent that runs any program: the prompt is its input, its standard output the message. */
+/** Returns an agent that runs any program: its standard input is the prompt, and its standard output the message. */
 export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind {
   const [program = '', ...args] = shellWords(settings.agentCommand ?? '') ?? [];
   return {

@@ -4,7 +4,7 @@ import { jsonAgent } from './json-agent.ts';
 
 const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto_edit' };
 
-/** The tools that gemini removes in a mode that does not allow them. A call of any other missing tool is a mistake. */
+/** The tools that gemini removes in a mode that does not allow them. A call of any other tool is no refusal. */
 const TOOLS_OF_OTHER_MODES: ReadonlySet<string> = new Set([
   ...['run_shell_command', 'write_file', 'replace', 'edit', 'web_fetch', 'save_memory'],
 ]);

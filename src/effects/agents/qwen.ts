@@ -5,7 +5,7 @@ import type { Sink } from './sink.ts';
 
 const MODES: Readonly<Record<string, string>> = { acceptEdits: 'auto-edit' };
 
-/** The agent that runs `qwen -o stream-json` and reads its events, which have the form of those of claude. */
+/** The agent that runs `qwen -o stream-json` and reads its events, which have the same form as claude's events. */
 export const qwenAgent = jsonAgent({
   program: 'qwen',
   args({ resumeSession }, { settings, passthrough }) {

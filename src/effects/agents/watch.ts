@@ -47,7 +47,7 @@ export function watchAttempt(
         listener.found(found);
       },
     },
-    /** Returns the sign of trouble for which the attempt was ended; null if it was not ended for one. */
+    /** Returns the sign of trouble for which the attempt was ended; null if there was no such sign. */
     cutBy: (): SignFound | null => cutBy,
     stop: silent.stop,
   };

@@ -52,7 +52,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     ...programPlace({ program: 'claude', ownFolder: '.claude/local' }, options),
     args: (turn) => claudeArguments(options, turn),
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
-    // By default, `claude` stops sub-agents in the background after 10 minutes. Here they get almost the whole limit.
+    // By default, `claude` stops background sub-agents after 10 minutes. Here they get almost the whole time limit.
     variables: (limitMs) =>
       env[CEILING] === undefined ? { [CEILING]: String(ceilingMs(limitMs)) } : {},
     interferences: () => [

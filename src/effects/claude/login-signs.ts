@@ -18,7 +18,7 @@ const VARIABLES = [
 const LOG_IN =
   'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
 
-/** Reports whether `claude` seems to be logged in, by names and paths, never by values. Starts no program. */
+/** Reports whether `claude` seems to be logged in. Tells names and paths, but no values. Starts no program. */
 export function checkLogin(
   cwd: string,
   env: NodeJS.ProcessEnv,

@@ -23,7 +23,7 @@ export interface ReadableLog {
 
 const MAX_ERROR_CHARS = 200;
 
-/** Returns each line without control characters and otherwise unchanged, as for standard error. */
+/** Returns a reader that changes no line except for removing control characters, such as for standard error. */
 export function createPlainLog(): ReadableLog {
   return byLines((line, items) => {
     items.push({ kind: 'line', text: withoutControls(line.toString()) });

@@ -143,8 +143,8 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     workingSubAgents = working;
   };
 
-  // A background task that ends later wakes the agent, and a second report follows. The second one contains the cost of
-  // both, but only the turns since the first.
+  // A background task that ends after the report wakes the agent, and a second report follows. The second one contains
+  // the whole cost, but only the turns since the first one.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     const said = facts().finalMessage;
     // A Stop hook of the user can leave the report without text although the agent has written a text.

@@ -99,7 +99,7 @@ export function createSubAgents() {
 
 /** All names that versions of `claude` use for the tool that starts a sub-agent. */
 const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
-/** All names for the tool that stops a sub-agent. Other tools with its id, such as `TaskOutput`, only read from it. */
+/** All names for the tool that stops a sub-agent. Other tools that take its id, such as `TaskOutput`, only read. */
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 function stoppedBy(input: JsonObject | null): string | null {

@@ -174,7 +174,7 @@ function textOf(claim: ClaimRecord): string {
   return `${JSON.stringify(claim).padEnd(RECORD_LENGTH)}\n`;
 }
 
-/** Throws if a lock folder is a link, because that could redirect writes to any folder. */
+/** Throws if a lock folder is a symbolic link, because that could redirect writes to any folder. */
 function refuseLinks(folder: string): void {
   for (const place of [path.dirname(folder), folder]) {
     if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;

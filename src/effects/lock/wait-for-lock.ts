@@ -14,8 +14,8 @@ type LockResult =
   | { readonly kind: 'taken'; readonly by: Driver | null };
 
 /**
- * Locks `name`, a file name, in a folder, which is created. A lock whose process has died counts as free. Rejects with
- * the system's error if nothing can be written in the folder.
+ * Locks `name`, a file name, in a folder, which is created if it is missing. A lock whose process has died counts as
+ * free. Rejects with the system's error if nothing can be written in the folder.
  */
 export async function takeLock(folder: string, name: string): Promise<LockResult> {
   const driver = thisDriver(systemClock.now(), randomUUID());

@@ -54,7 +54,7 @@ export interface ConfinedCommand extends AgentCommand {
   readonly env: NodeJS.ProcessEnv;
   /** Returns the exit code that the shell in the sandbox saw, null if it saw none. Call this once, at the end. */
   readonly exitCodeInside?: () => number | null;
-  /** Call this after the command has ended and before git runs outside: it removes links that would mislead git. */
+  /** Call this after the command has ended and before git runs outside: it removes symlinks that would mislead git. */
   readonly ended?: () => void;
   /** Removes the files made for this command alone. Call this once, when none of its processes is alive. */
   readonly discard?: () => Promise<void>;

@@ -80,7 +80,7 @@ export function startGuard({
   const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
 
-  /** Writes a line, unless the guard does not read now, as when it is stopped: a later line replaces it. */
+  /** Writes a line, unless the guard reads nothing at present (it may be suspended): a later line replaces this one. */
   const send = (line: string): boolean => {
     if (stdin.writableNeedDrain || !stdin.writable) return false;
     stdin.write(`${line}\n`);

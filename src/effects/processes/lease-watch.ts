@@ -59,7 +59,7 @@ export function watchLease({ runId, driver, leaseMs, input }: WatchedRun): Promi
   const kill = (): void => {
     if (isKilling) return;
     isKilling = true;
-    // Searching for the marker takes seconds on a busy machine, so the noted processes are killed first.
+    // Searching all processes for the run's id takes seconds on a busy machine, so the noted ones are killed first.
     const both = Promise.all([killAll(null), killAll(runId)]);
     void both.finally(() => {
       isKilling = false;

@@ -241,7 +241,7 @@ export interface AgentSigns {
   retrying(delayMs: number | null): void;
   /** The agent works: the time limits run, and only its next result counts. */
   working(): void;
-  /** The attempt cannot succeed any more. Returns whether this ends it: false if another end came first. */
+  /** Ends the attempt, which cannot succeed any more. Returns false if the attempt is ending already. */
   hopeless(cause: CutCause): boolean;
 }
 

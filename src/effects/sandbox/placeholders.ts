@@ -38,7 +38,7 @@ export function makePlaceholders(
       .map(
         (each) => ({ kind: 'settings', path: path.join(each.path, 'config.worktree') }) as const,
       ),
-    // A work tree whose hooks folder has the default path gets none: git uses the hooks of its repository.
+    // A work tree whose hooks have the default path needs no folder for them: git uses the hooks of its repository.
     ...needed.git
       .filter((each) => !each.isOfWorkTree || each.hooks !== path.join(each.path, 'hooks'))
       .map(({ hooks }) => ({ kind: 'folder', path: hooks }) as const),

@@ -7,8 +7,8 @@ import { isUntold, modifiedAt, readStateFile } from './state-file.ts';
 import { inHistory, moveToHistory, type TaskPaths } from './task-folder.ts';
 
 /*
- * An earlier run of a task is archived, or restored if its driver (the process that ran it) died after completing the
- * task and before announcing that. If its state is corrupt, the file is set aside.
+ * An earlier run of a task is archived in the folder `history`, or restored if its driver (the process that ran it)
+ * died after completing the task and before announcing that. If its state is corrupt, the file is set aside.
  */
 
 /** Renames a completed task of the same id in the history, by its start time, so that this one can take its place. */

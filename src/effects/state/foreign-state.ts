@@ -128,7 +128,7 @@ function errorsOf(value: JsonObject): readonly JsonObject[] {
   return [...texts, ...objectsAt(value, 'errors')];
 }
 
-/** Returns the status under ralph's name, which may be unknown, and whether the task waits for a person. */
+/** Returns the status under ralph's name (an unknown one unchanged), and whether the task waits for a person. */
 function statusOf(value: JsonObject) {
   const theirs = stringAt(value, 'status') ?? '';
   const status: string = FOREIGN_STATUSES[theirs] ?? theirs;

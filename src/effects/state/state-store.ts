@@ -181,8 +181,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   /** Saves how the task ended, without its last step, for which a full disk has no room. */
   const writeEnd = async ({ task: ended, since }: Saved): Promise<void> => {
-    // The memory in use has an earlier step. A completed task keeps it until its ending is announced; a resume of any
-    // other task would repeat that step.
+    // The memory in use has an earlier step. A completed task keeps it until its ending is announced. Any other task
+    // drops it, since a resume would repeat that step.
     const task =
       ended.status === 'completed'
         ? { ...ended, memory: memoryName, save: saves }
@@ -205,7 +205,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
 
-  /** Writes the other memory together with the first one, so that a disk that fills up later has room for the end. */
+  /** Writes the other memory together with the first one, so that a disk that fills up has room for how it ended. */
   const holdRoom = (name: string, json: string): Promise<readonly (() => Promise<void>)[]> =>
     overwriteFile(path.join(places.folder, name), json).then(
       (sync) => [sync],
