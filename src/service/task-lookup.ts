@@ -74,7 +74,7 @@ export function taskLookup(store: ServiceStore, stateDir: string) {
       if (!isAtWork(task.status)) throw new InvalidStateError(taskId, task.status, rule);
       return task;
     },
-    /** Throws if a process runs the task, if it waits for an approval, or if it is the library's own and has time left. */
+    /** Throws if a process runs the task, if it waits for an approval, or if it is the library's and has time left. */
     refuseOpen(taskId: string, at: string): void {
       const { file } = store.find(taskId);
       if (file.kind !== 'task') return;

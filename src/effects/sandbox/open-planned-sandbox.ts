@@ -45,7 +45,7 @@ export interface OpenOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly runId: string;
   readonly helperProgram: string;
-  /** Called with a sentence about each protection that this system lacks, or that is lost after the start. */
+  /** Called with a sentence about each protection that this system lacks, and each later change of what is allowed. */
   readonly warn: (sentence: string) => void;
 }
 
