@@ -10,7 +10,7 @@ export interface SignalWatch extends StopRequests {
   close(): void;
 }
 
-/** Turns an abort into a request for a clean end, for a run that another program has started through ralph's API. */
+/** Turns an abort into a request for a clean end, for a run that handles no signals itself. */
 export function watchAbort(signal: AbortSignal | null): SignalWatch {
   return follow(signal, () => 'request');
 }
