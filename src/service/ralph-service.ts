@@ -62,8 +62,8 @@ export class RalphService {
   /**
    * Starts a task: `running` from a prompt, `pending` from a task file until its first iteration.
    * Rejects with `InvalidPromptError` for an empty prompt or one over 1 MB; with `TaskNotFoundError`
-   * for a missing task file; with `TaskAlreadyActiveError` if this task is open, or, for a prompt
-   * without a `taskId`, if another task of the library is running and has time left.
+   * for a missing task file; with `TaskAlreadyActiveError` if this task is running or waits for an approval, or,
+   * for a prompt without a `taskId`, if another task of the library is running and has time left.
    */
   startTask(options: StartTaskOptions): Promise<StartedTask> {
     return this.#inTurn(async () => {
