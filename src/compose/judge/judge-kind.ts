@@ -7,7 +7,7 @@ import type { Settings } from '../../core/settings/settings.ts';
 import { type AgentKind, type AgentOptions, locate } from '../../effects/agents/agent.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 
-/** Makes an `AgentKind` (how an agent is started and read) from the settings of all agents. */
+/** Makes the `AgentKind` of the named agent: how it is started, and how its output is read. */
 type KindOf = (
   name: AgentName,
   options: Omit<AgentOptions, 'settings'> & {

@@ -21,5 +21,5 @@ export function isLastClaim(claims: number): boolean {
 /** After how many ms a leg (one worker's run of a task) hands the task over, since a job must not last a day. */
 export const LONGEST_LEG_MS = 22 * 3_600_000;
 
-/** If a task has to wait longer than this, in milliseconds, its leg ends and the task is parked. */
+/** If a task has to wait longer than this, in milliseconds, its worker gives it back, and some worker takes it up later. */
 export const WAIT_IN_PLACE_MS = 60_000;

@@ -152,7 +152,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** Whether something is at this path, even if unreadable or a dangling symbolic link, which git accepts as HEAD. */
+/** Whether anything is at this path. What cannot be read counts, and a dangling symbolic link: git's HEAD may be one. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -67,7 +67,7 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** The most older events that a resumed task writes, because its earlier process could not write them any more. */
+/** A resumed task first writes the events that its killed process could not write: at most so many, behind newer ones. */
 const LATE_AT_MOST = 40;
 
 /**

@@ -62,7 +62,7 @@ const SUBMODULE = '160000';
 /** In ms. A file written this shortly before git looks may be written again in the same second, unnoticed by git. */
 const DOUBT_MS = 2_000;
 
-/** For up to this many files in doubt, it is faster that git reads them at each listing than that it checks all files again. */
+/** Git reads each file in doubt at every listing. For more of them, one refresh of the whole index costs less. */
 const FEW_DOUBTS = 100;
 
 export interface OwnIndexRequest {

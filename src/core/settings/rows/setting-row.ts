@@ -130,7 +130,7 @@ interface OfOthers {
     | 'permission'
     /** The stricter of both values, since the setting is part of the sandbox. */
     | 'wall'
-    /** The pass sets no value, since the setting says which file the task is. */
+    /** The pass has no value: the setting names the file with the task's text, and each task has its own. */
     | 'file'
     /** No value is used, since the setting makes no sense for many tasks. */
     | 'off';

@@ -26,7 +26,7 @@ export async function stagedSince(git: Git, commit: string): Promise<readonly Tr
   return [...((await orNull(stagedChanges(git, commit)))?.keys() ?? [])];
 }
 
-/** Returns the paths whose files differ from the index, without running the filters of these names. Null if git fails. */
+/** Returns the paths whose files differ from the index; null if git fails. The git filters named in `filters` do not run. */
 export async function filesUnlikeIndex(
   git: Git,
   filters: Iterable<string> = [],
