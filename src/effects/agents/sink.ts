@@ -96,11 +96,14 @@ export function createSink(
     if (result?.isError === false) result = null;
     signs.working();
   };
-  /** The model has answered, so retries are over, and an earlier error no longer counts. */
-  const answering = (): void => {
+  /** The model has worked, so an earlier error no longer counts. */
+  const hasWorked = (): void => {
     workingOn();
     worked = true;
     lastError = null;
+  };
+  const answering = (): void => {
+    hasWorked();
     retries.over();
   };
   const newMessage = (): void => {
@@ -158,7 +161,8 @@ export function createSink(
       listener.activity({ kind: 'tool', tool: call.tool, target: call.target });
     },
     toolEnd: (id, end, isListed = false) => {
-      answering();
+      // No retries are over: the agent also ends a tool, such as one that runs a sub-agent, when ralph interrupts it.
+      hasWorked();
       newMessage();
       if (id === null) return;
       const how = end === 'failed' && answers.isDenied(id) ? 'refused' : end;

@@ -69,7 +69,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
         return;
       }
       case 'assistant':
-        readMessage(event, objectAt(event, 'message') ?? {});
+        readMessage(event, objectAt(event, 'message'));
         return;
       case 'user': {
         const said = readStopHook(event);
@@ -87,7 +87,8 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     }
   };
 
-  const readMessage = (event: JsonObject, body: JsonObject): void => {
+  const readMessage = (event: JsonObject, body: JsonObject | null): void => {
+    if (body === null) return;
     const by = subAgentOf(event);
     const id = nameAt(body, 'id');
     const usage = objectAt(body, 'usage');
@@ -119,7 +120,8 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
       if (callId !== null) subAgents.called(callId, tool, input);
       sink.toolStart(callId, tool, input, by);
     } else if (by === null && type === 'text') sink.text(text);
-    else if (by === null && type === 'thinking') sink.thinking();
+    // Thinking may come encrypted, and a block of a search or another tool of the service is work, too.
+    else if (by === null) sink.thinking();
   };
 
   const readToolResults = (body: JsonObject): void => {

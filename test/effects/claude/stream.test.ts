@@ -493,11 +493,14 @@ describe('retries', () => {
     message: { model: '<synthetic>', content: [text('API Error')] },
   };
   const failed = { type: 'result', subtype: 'error_during_execution', is_error: true };
+  const TASK = assistant('m1', [call('t1', 'Task')]);
   test.for([
     ['the last event', [retry(500)], true],
     ['an interrupt during them', [retry(500), interrupted, failed], true],
     ['the failure they came to', [retry(500), failure, result({ is_error: true })], true],
     ['an event about something else', [retry(429), limit('rejected', 'five_hour', 1)], true],
+    ['an interrupt of a sub-agent in them', [TASK, retry(529), answer('t1', true), failed], true],
+    ['a message without content', [retry(500), { type: 'assistant', message: null }], true],
     ['an answer of the model', [retry(500), assistant('m1', [text('on')])], false],
     ['an answer, then a failed result', [retry(500), assistant('m1', []), failed], false],
     ['a good result', [retry(500), result()], false],
@@ -1011,6 +1014,7 @@ describe('whether the model worked', () => {
       true,
     ],
     ['thoughts', [assistant('m1', [{ type: 'thinking', thinking: 'hm' }])], true],
+    ['encrypted thoughts', [assistant('m1', [{ type: 'redacted_thinking', data: 'x' }])], true],
     ['a report of success with words', [result()], true],
     ['nothing', [INIT], false],
     ['an empty message', [assistant('m1', [text(' \n')])], false],
