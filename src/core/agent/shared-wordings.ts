@@ -117,10 +117,10 @@ export function sharedFailureAtStart(line: string): ToldFailure | null {
 /** What services and networks say about a failure that passes by itself. */
 const PASSING = new RegExp(
   [
-    String.raw`\brate[- ]limit(?:s|ed|ing)?\b|\btoo many requests\b|\boverloaded\b|\bat capacity\b`,
+    String.raw`(?<!-)\brate[- ]limit(?:s|ed|ing)?\b|\btoo many requests\b|\boverloaded\b|\bat capacity\b`,
     String.raw`\b(?:high|heavy|exceptional) (?:demand|load|traffic)\b|\btemporar(?:y|ily) (?:unavailable|down|limit|outage|error)`,
     String.raw`\b(?:service|server|model|api|system) (?:is )?(?:currently )?(?:unavailable|busy|down)\b`,
-    String.raw`\bbad gateway\b|\bgateway time-?out\b|\binternal (?:server )?error\b`,
+    String.raw`\bbad gateway\b|\bgateway time-?out\b|\binternal server error\b|\binternal error (?:has |was )?(?:occurred|encountered)\b`,
     String.raw`\btry (?:your request )?again (?:later|soon|in a)\b|\bwait a (?:few|moment|minute|while)\b`,
     String.raw`\b(?:poor|no|lost) (?:internet|network) connection\b|\bnetwork error\b|\bfetch failed\b|\bsocket hang up\b`,
     String.raw`\bconnection (?:error|refused|reset|lost|closed|timed out)\b|\b(?:request|response|read) timed out\b`,
@@ -129,6 +129,9 @@ const PASSING = new RegExp(
   ].join('|'),
   'i',
 );
+/** What does not pass, even if the report adds that one may try again later. */
+const LASTING =
+  /\b(?:suspended|banned|deactivated|disabled|retired|discontinued|deprecated|unsupported|not supported|no longer (?:available|supported))\b|\b(?:on|in|with|by) your (?:\w+ )?plan\b|\b(?:please|to|must) (?:log|sign) in\b/i;
 /** Words for what an account may use. Next to one of them, the time of a reset is that of a plan limit. */
 const ALLOWANCE = /\b(?:limits?|cap|quota|usage|credits?|allowance|budget)\b/i;
 
@@ -138,7 +141,7 @@ const ALLOWANCE = /\b(?:limits?|cap|quota|usage|credits?|allowance|budget)\b/i;
  * wrong match has ralph wait for up to `--max-wait`.
  */
 export function passingFailure(report: string, namesReset: boolean): FailureKind | null {
-  if (OF_A_TOOL.test(report)) return null;
+  if (OF_A_TOOL.test(report) || LASTING.test(report)) return null;
   if (namesReset && ALLOWANCE.test(report)) return 'usage-limited';
   return PASSING.test(report) ? 'transient' : null;
 }

@@ -298,11 +298,18 @@ describe('a failure that passes, in words that no other list knows', () => {
     ['copilot', 'Failed to get response from the AI model; retried 5 times', 'transient'],
     ['copilot', "You have exhausted this model's rate limit. Retry in 20 minutes", 'usage-limited'],
     ['opencode', 'getaddrinfo EAI_AGAIN api.example.com', 'transient'],
+    ['gemini', 'An internal error has occurred. Please retry.', 'transient'],
     // These stay as they are: waiting does not help, or it is about something else.
     ['copilot', 'Model call failed: CAPIError: 400 400 Bad Request', 'refused-request'],
     ['claude', 'MCP server jira: connection refused', 'errored'],
     ['claude', 'The cache resets 4pm', 'errored'],
     ['claude', 'Your version of Claude Code needs an update', 'errored'],
+    ['claude', 'Your account is suspended. Please try again later.', 'errored'],
+    ['claude', 'Model unavailable: model-1 was retired', 'errored'],
+    ['copilot', 'The model is currently unavailable on your plan.', 'errored'],
+    ['gemini', 'OAuth: connection error, please log in', 'errored'],
+    ['opencode', 'Internal error: cannot read properties of undefined', 'errored'],
+    ['opencode', 'Invalid value for --rate-limit: expected a number', 'errored'],
   ];
 
   test.for(PASSING)('%s: %s', ([agent, words, means]) => {
