@@ -66,7 +66,8 @@ function __ralph_complete
     for line in (command ralph ${SUGGEST_COMMAND} (commandline -opc) "$typed" 2>/dev/null)
         switch $line
             case ':files'
-                printf "$flag%s\\n" (__fish_complete_path "$path")
+                # fish completes files after a command that it does not know, also quoted ones and those in ~.
+                printf "$flag%s\\n" (complete -C "__ralph_no_command $path")
             case ':folders'
                 printf "$flag%s\\n" (__fish_complete_directories "$path")
             case '*'

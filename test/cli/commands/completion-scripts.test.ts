@@ -19,6 +19,7 @@ async function scene() {
   }
   await mkdir(join(home, 'a folder'));
   await writeFile(join(home, 'a file'), '');
+  await writeFile(join(home, 'a folder', 'plan'), '');
   const bin = await tempFolder();
   await symlink(RALPH, join(bin, 'ralph'));
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':');
@@ -133,6 +134,9 @@ describe('fish', () => {
       ['ralph run --vault a', ['a folder/']],
       ['ralph run --vault=a', ['a folder/']],
       ['ralph run --prompt-file a', ['a file', 'a folder/']],
+      ['ralph run --prompt-file a\\ folder/', ['a folder/plan']],
+      ['ralph run --prompt-file "a folder/', ['a folder/plan']],
+      ['ralph trust ~/a\\ fi', ['~/a file']],
     ];
     for (const [line, offered] of lines) {
       const program = `source '${script}'; complete -C '${line}'`;
