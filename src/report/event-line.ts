@@ -205,8 +205,9 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
 }
 
 /** Names the flag for a limit that nobody may have chosen: by default it is too short for most coding. */
-function adviceOn({ detail }: Extract<RalphEvent, { event: 'task_iterated' }>): string {
-  return detail.includes('iteration limit') ? '; --iteration-timeout raises the limit' : '';
+function adviceOn({ outcome, detail }: Extract<RalphEvent, { event: 'task_iterated' }>): string {
+  const isLimit = outcome === 'timed-out' && detail.includes('iteration limit');
+  return isLimit ? '; --iteration-timeout raises the limit' : '';
 }
 
 /** Describes an iteration in one line, with the most important words first, since the line may be cut. */

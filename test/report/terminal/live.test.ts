@@ -349,6 +349,17 @@ describe('a resize', () => {
   });
 });
 
+test.for([
+  ['timed-out', 'timed out (iteration limit)', true],
+  ['errored', 'the agent exited with code 1: iteration limit exceeded', false],
+] as const)('a line names the flag of the iteration limit only at that limit: %s', (row) => {
+  const [outcome, detail, isNamed] = row;
+  const { begin, tell, screen } = stage(120);
+  begin();
+  tell({ ...ITERATED, outcome, detail });
+  expect(screen().join().includes('--iteration-timeout')).toBe(isNamed);
+});
+
 describe('the closing lines', () => {
   test('say what was done, what changed and what was used', () => {
     const { begin, tell, view, pass, screen, cursor } = stage();
