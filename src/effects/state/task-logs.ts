@@ -61,10 +61,14 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
 
 async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPiece> {
   let last = 0;
+  // The folder is listed only if no listed iteration is left: there may be thousands.
+  let listed: readonly number[] = [];
   for (;;) {
     // Checked before reading: once the loop has ended, no more iterations are added.
     const isEnd = loop.isOver();
-    const number = iterationsIn(loop.folder()).find((each) => each > last && each >= (only ?? 0));
+    const isNext = (each: number): boolean => each > last && each >= (only ?? 0);
+    if (!listed.some(isNext)) listed = iterationsIn(loop.folder());
+    const number = listed.find(isNext);
     if (number === undefined || number > (only ?? number)) {
       if (isEnd || number !== undefined) return;
       await pause(LOOK_MS);
@@ -74,7 +78,8 @@ async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPie
     const { stdout, stderr } = transcriptNames(number);
     const read = logReader();
     for (let isWhole = false; !isWhole; ) {
-      isWhole = loop.isOver() || iterationsIn(loop.folder()).some((each) => each > number);
+      isWhole = listed.some((each) => each > number) || loop.isOver();
+      if (!isWhole) listed = iterationsIn(loop.folder());
       yield* added(loop, stdout, read, 'stdout');
       if (!isWhole) await pause(LOOK_MS);
     }
@@ -86,15 +91,16 @@ async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPie
   }
 }
 
-/** Yields what was added to a log. Looks twice, since the folder may move between finding it and reading the log. */
+/** Yields what was added to a log. Looks again if the folder has moved meanwhile. */
 function* added(
   loop: Loop,
   name: string,
   read: (log: string) => Generator<LogChunk>,
   kind: 'stdout' | 'stderr',
 ): Generator<LogPiece> {
-  for (let look = 1; look <= 2; look += 1) {
-    for (const each of read(path.join(loop.folder(), name))) yield { kind, ...each };
+  for (let folder = '', now = loop.folder(); now !== folder; now = loop.folder()) {
+    folder = now;
+    for (const each of read(path.join(folder, name))) yield { kind, ...each };
   }
 }
 
