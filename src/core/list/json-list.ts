@@ -115,16 +115,17 @@ function itemsOf(
   const objects: PlacedObject[] = [];
   const names: { id: string | null; name: string }[] = [];
   nodes.forEach((node, index) => {
-    const { line } = lineAndColumn(text, node.from);
-    const where = `${file}, line ${line} (${place} ${index + 1})`;
+    // The line is counted only for a mistake: to count that of each item would take a second for a long list.
+    const where = () =>
+      `${file}, line ${lineAndColumn(text, node.from).line} (${place} ${index + 1})`;
     if (node.kind !== 'object') {
-      problems.push(`${where} expects an object with a title; found something else.`);
+      problems.push(`${where()} expects an object with a title; found something else.`);
       return;
     }
     const fields = fieldsOf(node);
     const name = nameIn(fields);
     if (name === undefined) {
-      problems.push(`${where} expects a title, name or description; found none.`);
+      problems.push(`${where()} expects a title, name or description; found none.`);
       return;
     }
     objects.push(node);
