@@ -74,6 +74,8 @@ const shared = {
   bundle: true,
   platform: 'node',
   target: 'node20',
+  // Its main file for Node loads its parts by a `require` that a bundler does not see.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',

@@ -196,6 +196,9 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The packages that compute and do nothing else. */
+const PURE_PACKAGES = ['jsonc-parser'];
+
 /** No folder has more files than a person takes in at a glance. */
 const MOST_FILES = 20;
 
@@ -218,7 +221,8 @@ function violations(path: string, source: string): string[] {
   for (const [, typeKeyword, fromStatement, fromCall] of code.matchAll(IMPORT)) {
     const target = fromStatement ?? fromCall ?? '';
     if (!target.startsWith('.')) {
-      if (!rule.outside) found.push(`${path}: imports ${target}`);
+      const isAllowed = rule.outside || PURE_PACKAGES.includes(target);
+      if (!isAllowed) found.push(`${path}: imports ${target}`);
       continue;
     }
     const resolved = posix.join(posix.dirname(path), target).replace(/\.ts$/, '');
@@ -261,6 +265,7 @@ describe('the arrows of the house', () => {
     const allowed: [path: string, source: string][] = [
       ['core/task/a.ts', "import { b } from './b.ts';\n// Date.now() is not ours to call\n"],
       ['core/task/a.ts', 'export const at = new Date(event.at);'],
+      ['core/list/a.ts', "import { visit } from 'jsonc-parser';"],
       ['loop/run-loop.ts', "import { transition } from '../core/machine/transition.ts';"],
       ['effects/time/a.ts', "import type { Clock } from '../../loop/ports.ts';\nimport 'node:fs';"],
       ['report/a.ts', "import type {\n  TaskState,\n} from '../core/task/task-state.ts';"],

@@ -1,15 +1,13 @@
+import { getNodeValue, type Node } from 'jsonc-parser';
 import { isObject } from '../text/is-object.ts';
 import { DONE_FIELDS, DONE_SWITCHES, doneWordAmong, standingOfWord } from './done-words.ts';
 import { withIds } from './item-ids.ts';
 import {
-  isMistake,
-  type JsonLeaf,
-  type JsonMistake,
-  type JsonNode,
+  JsonMistake,
   lineAndColumn,
   memberOf,
-  type PlacedObject,
-  plainValue,
+  membersOf,
+  rangeOf,
   readJson,
   readJsonSeries,
 } from './json-tree.ts';
@@ -41,7 +39,7 @@ export function readJsonList(
   needsMark = true,
 ): ReadList {
   const tree = readJson(text);
-  if (isMistake(tree)) return mistaken(file, 'JSON', text, tree);
+  if (tree instanceof JsonMistake) return mistaken(file, 'JSON', text, tree);
   const found = listIn(file, tree, tags);
   return 'problem' in found
     ? wrong(found.problem)
@@ -51,7 +49,7 @@ export function readJsonList(
 /** Reads a list in JSON lines: one object after the other, each with a title. */
 export function readJsonLines(file: string, text: string): ReadList {
   const nodes = readJsonSeries(text);
-  return isMistake(nodes)
+  return nodes instanceof JsonMistake
     ? mistaken(file, 'one JSON object a line', text, nodes)
     : itemsOf(file, text, nodes, 'line');
 }
@@ -74,19 +72,19 @@ function shownAt(text: string, at: number): string {
 }
 
 type Found =
-  | { readonly nodes: readonly JsonNode[]; readonly place: string }
+  | { readonly nodes: readonly Node[]; readonly place: string }
   | { readonly problem: string };
 
-function listIn(file: string, tree: JsonNode, tags: readonly string[]): Found {
-  if (tree.kind === 'array') return { nodes: tree.items, place: 'item' };
-  const members = tree.kind === 'object' ? tree.members : [];
+function listIn(file: string, tree: Node, tags: readonly string[]): Found {
+  const whole = itemsIn(tree);
+  if (whole !== null) return { nodes: whole, place: 'item' };
   for (const key of LIST_KEYS) {
-    const value = tree.kind === 'object' ? memberOf(tree, key)?.value : undefined;
-    if (value?.kind === 'array') return { nodes: value.items, place: key };
+    const nodes = itemsIn(memberOf(tree, key));
+    if (nodes !== null) return { nodes, place: key };
   }
-  const tagged = members.flatMap(({ key, value }) => {
-    const tasks = value.kind === 'object' ? memberOf(value, 'tasks')?.value : undefined;
-    return tasks?.kind === 'array' ? [{ key, nodes: tasks.items }] : [];
+  const tagged = membersOf(tree).flatMap(({ key, value }) => {
+    const nodes = itemsIn(memberOf(value, 'tasks'));
+    return nodes === null ? [] : [{ key: String(key.value), nodes }];
   });
   const names = tagged.map(({ key }) => key).join(', ');
   const chosen = tags.length === 0 ? tagged : tagged.filter(({ key }) => tags.includes(key));
@@ -104,21 +102,26 @@ function listIn(file: string, tree: JsonNode, tags: readonly string[]): Found {
   };
 }
 
+/** Returns the items of an array; null for any other value. */
+function itemsIn(node: Node | undefined): readonly Node[] | null {
+  return node?.type === 'array' ? (node.children ?? []) : null;
+}
+
 function itemsOf(
   file: string,
   text: string,
-  nodes: readonly JsonNode[],
+  nodes: readonly Node[],
   place: string,
   needsMark = true,
 ): ReadList {
   const problems: string[] = [];
-  const objects: PlacedObject[] = [];
+  const objects: Node[] = [];
   const names: { id: string | null; name: string }[] = [];
   nodes.forEach((node, index) => {
     // The line is counted only for a mistake: to count that of each item would take a second for a long list.
     const where = () =>
-      `${file}, line ${lineAndColumn(text, node.from).line} (${place} ${index + 1})`;
-    if (node.kind !== 'object') {
+      `${file}, line ${lineAndColumn(text, node.offset).line} (${place} ${index + 1})`;
+    if (node.type !== 'object') {
       problems.push(`${where()} expects an object with a title; found something else.`);
       return;
     }
@@ -147,8 +150,8 @@ function itemsOf(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function fieldsOf(object: PlacedObject): Fields {
-  return Object.fromEntries(object.members.map(({ key, value }) => [key, plainValue(value)]));
+function fieldsOf(object: Node): Fields {
+  return getNodeValue(object);
 }
 
 /** Returns the texts of a field that holds one text or a list of them, except for blank texts. */
@@ -178,7 +181,7 @@ interface Style {
   readonly word: string;
 }
 
-function styleOf(objects: readonly PlacedObject[]): Style | null {
+function styleOf(objects: readonly Node[]): Style | null {
   const words: string[] = [];
   let first: Pick<Style, 'key' | 'isSwitch'> | null = null;
   for (const object of objects) {
@@ -193,13 +196,13 @@ function styleOf(objects: readonly PlacedObject[]): Style | null {
 
 interface DoneField {
   readonly key: string;
-  readonly node: JsonLeaf;
+  readonly node: Node;
 }
 
-function doneFields(object: PlacedObject): readonly DoneField[] {
+function doneFields(object: Node): readonly DoneField[] {
   const leaf = (key: string, type: 'boolean' | 'string'): readonly DoneField[] => {
-    const node = memberOf(object, key)?.value;
-    return node?.kind === 'leaf' && typeof node.value === type ? [{ key, node }] : [];
+    const node = memberOf(object, key);
+    return node?.type === type ? [{ key, node }] : [];
   };
   const switches = DONE_SWITCHES.flatMap((key) => leaf(key, 'boolean'));
   const word = DONE_FIELDS.map((key) => leaf(key, 'string')).find((found) => found.length > 0);
@@ -215,7 +218,7 @@ function standingOf(fields: readonly DoneField[]): ListItem['standing'] {
 
 function itemOf(
   text: string,
-  object: PlacedObject,
+  object: Node,
   named: Pick<ListItem, 'id' | 'name'>,
   style: Style | null,
 ): ListItem {
@@ -224,15 +227,12 @@ function itemOf(
   const steps = stepsOf(object, '');
   const standing = standingOf(own);
   const said = [...own.map((field) => ({ ...field, place: field.key })), ...steps];
-  const marks: readonly DoneMark[] = said.map(({ node: { from, to }, place }) => ({
-    ...{ from, to, place },
-  }));
+  const marks: readonly DoneMark[] = said.map(({ node, place }) => ({ ...rangeOf(node), place }));
   const word = style?.word ?? 'done';
   const ticked = said.flatMap(({ node }): readonly Edit[] => {
-    const { from, to, value } = node;
-    if (typeof value === 'boolean') return value ? [] : [{ from, to, text: 'true' }];
-    const isOpen = standingOfWord(String(value)) === 'open';
-    return isOpen ? [{ from, to, text: JSON.stringify(word) }] : [];
+    if (node.type === 'boolean') return node.value ? [] : [{ ...rangeOf(node), text: 'true' }];
+    const isOpen = standingOfWord(node.value) === 'open';
+    return isOpen ? [{ ...rangeOf(node), text: JSON.stringify(word) }] : [];
   });
   const added = own.length === 0 && style !== null ? [addedField(text, object, style)] : [];
   return {
@@ -261,12 +261,10 @@ function criteriaOf(fields: Fields): readonly string[] {
 
 type Step = DoneField & { readonly place: string };
 
-function stepsOf(object: PlacedObject, above: string): readonly Step[] {
+function stepsOf(object: Node, above: string): readonly Step[] {
   return STEPS.flatMap((key) => {
-    const value = memberOf(object, key)?.value;
-    if (value?.kind !== 'array') return [];
-    return value.items.flatMap((item, index): readonly Step[] => {
-      if (item.kind !== 'object') return [];
+    const items = itemsIn(memberOf(object, key)) ?? [];
+    return items.flatMap((item, index): readonly Step[] => {
       const place = `${above}${key}[${index}].`;
       const own = doneFields(item).map((field) => ({ ...field, place: place + field.key }));
       return [...own, ...stepsOf(item, place)];
@@ -275,32 +273,27 @@ function stepsOf(object: PlacedObject, above: string): readonly Step[] {
 }
 
 /** Returns the edit that adds a field after the last one of an object, with the same layout. */
-function addedField(text: string, object: PlacedObject, { key, isSwitch, word }: Style): Edit {
-  const last = object.members.at(-1);
-  const at = last?.value.to ?? object.from + 1;
+function addedField(text: string, object: Node, { key, isSwitch, word }: Style): Edit {
+  const members = membersOf(object);
+  const last = members.at(-1);
+  const at = last === undefined ? object.offset + 1 : rangeOf(last.value).to;
   const value = isSwitch ? 'true' : JSON.stringify(word);
   if (last === undefined) return { from: at, to: at, text: `${JSON.stringify(key)}: ${value}` };
-  const [lead = ''] = /\s*$/.exec(text.slice(object.from, last.from)) ?? [];
-  const colon = text.slice(last.keyEnd, last.value.from);
+  const [lead = ''] = /\s*$/.exec(text.slice(object.offset, last.key.offset)) ?? [];
+  const colon = text.slice(rangeOf(last.key).to, last.value.offset);
   // If an object on one line has a single field, the space before that field belongs to the brace.
-  const gap = object.members.length === 1 && !lead.includes('\n') ? ' ' : lead;
+  const gap = members.length === 1 && !lead.includes('\n') ? ' ' : lead;
   return { from: at, to: at, text: `,${gap}${JSON.stringify(key)}${colon}${value}` };
 }
 
-function withoutMarks(object: PlacedObject, but: readonly string[]): object {
-  const done = new Set(doneFields(object).map(({ key }) => key));
-  return Object.fromEntries(
-    object.members
-      .filter(({ key }) => !done.has(key) && !but.includes(key))
-      .map(({ key, value }) => {
-        const isSteps = (STEPS as readonly string[]).includes(key) && value.kind === 'array';
-        if (!isSteps) return [key, plainValue(value)];
-        const steps = value.items.map((step) =>
-          step.kind === 'object' ? withoutMarks(step, but) : plainValue(step),
-        );
-        return [key, steps];
-      }),
-  );
+function withoutMarks(node: Node, but: readonly string[]): unknown {
+  if (node.type !== 'object') return getNodeValue(node);
+  const left = [...doneFields(node).map(({ key }) => key), ...but];
+  const fields = membersOf(node).map(({ key: { value: key }, value }) => {
+    const steps = (STEPS as readonly string[]).includes(key) ? itemsIn(value) : null;
+    return [key, steps?.map((step) => withoutMarks(step, but)) ?? getNodeValue(value)];
+  });
+  return Object.fromEntries(fields.filter(([key]) => !left.includes(key)));
 }
 
 function blockersIn(value: unknown): readonly string[] {

@@ -1,78 +1,12 @@
-/** A value of a JSON text, with its place in the text. */
-export type JsonNode = PlacedObject | JsonArray | JsonLeaf;
-
-interface Placed {
-  /** The index of the first character. */
-  readonly from: number;
-  /** The index after the last character. */
-  readonly to: number;
-}
-
-export interface PlacedObject extends Placed {
-  readonly kind: 'object';
-  readonly members: readonly JsonMember[];
-}
-
-interface JsonArray extends Placed {
-  readonly kind: 'array';
-  readonly items: readonly JsonNode[];
-}
-
-export interface JsonLeaf extends Placed {
-  readonly kind: 'leaf';
-  readonly value: string | number | boolean | null;
-}
+import { type Node, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
 
 export interface JsonMember {
-  readonly key: string;
-  /** The key begins at `from` and ends at `keyEnd`. */
-  readonly from: number;
-  readonly keyEnd: number;
-  readonly value: JsonNode;
+  readonly key: Node;
+  readonly value: Node;
 }
 
 /** An error in a JSON text: `expected` says what should be at the index `at`. */
-export interface JsonMistake {
-  readonly expected: string;
-  readonly at: number;
-}
-
-/** The deepest nesting that is read. Deeper nesting could exhaust the stack, and no list of tasks has it. */
-const DEEPEST = 200;
-const SPACE = /[ \t\r\n]*/y;
-const STRING = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /true|false|null/y;
-
-/** Reads a JSON text, with the place of each value, so that a value can be changed alone. Or returns the mistake. */
-export function readJson(text: string): JsonNode | JsonMistake {
-  return unlessMistaken(() => {
-    const reader = jsonReader(text);
-    const whole = reader.next();
-    return reader.isAtEnd() ? whole : reader.fail('the end');
-  });
-}
-
-/** Reads JSON texts that follow each other with or without space between them, as `readJson` reads one. */
-export function readJsonSeries(text: string): readonly JsonNode[] | JsonMistake {
-  return unlessMistaken(() => {
-    const reader = jsonReader(text);
-    const nodes: JsonNode[] = [];
-    while (!reader.isAtEnd()) nodes.push(reader.next());
-    return nodes;
-  });
-}
-
-function unlessMistaken<T>(read: () => T): T | JsonMistake {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Mistake) return error;
-    throw error;
-  }
-}
-
-class Mistake implements JsonMistake {
+export class JsonMistake {
   readonly expected: string;
   readonly at: number;
   constructor(expected: string, at: number) {
@@ -81,97 +15,107 @@ class Mistake implements JsonMistake {
   }
 }
 
-function jsonReader(text: string) {
-  let at = text.startsWith('\uFEFF') ? 1 : 0;
-  const match = (pattern: RegExp): string | null => {
-    pattern.lastIndex = at;
-    const [found] = pattern.exec(text) ?? [];
-    if (found === undefined) return null;
-    at += found.length;
-    return found;
-  };
-  const skip = (): void => {
-    match(SPACE);
-  };
-  const fail = (expected: string): never => {
-    throw new Mistake(expected, at);
-  };
-  const take = (sign: string): boolean => {
-    skip();
-    if (text.charAt(at) !== sign) return false;
-    at += 1;
-    return true;
-  };
-  const parsed = (raw: string, from: number): JsonLeaf['value'] => {
-    try {
-      return JSON.parse(raw);
-    } catch {
-      throw new Mistake('a text without control signs', from);
-    }
-  };
-  const value = (depth: number): JsonNode => {
-    skip();
-    if (depth > DEEPEST) return fail(`at most ${DEEPEST} levels`);
-    const from = at;
-    if (take('{')) return object(from, depth);
-    if (take('[')) return array(from, depth);
-    const raw = match(STRING) ?? match(NUMBER) ?? match(WORD);
-    if (raw === null) return fail('a value');
-    return { kind: 'leaf', value: parsed(raw, from), from, to: at };
-  };
-  const object = (from: number, depth: number): JsonNode => {
-    const members: JsonMember[] = [];
-    while (members.length > 0 || !take('}')) {
-      skip();
-      const keyFrom = at;
-      const key = parsed(match(STRING) ?? fail('a name in quotes'), keyFrom);
-      const keyEnd = at;
-      if (!take(':')) fail('a colon');
-      members.push({ key: String(key), from: keyFrom, keyEnd, value: value(depth + 1) });
-      if (take('}')) break;
-      if (!take(',')) fail('a comma or }');
-    }
-    return { kind: 'object', members, from, to: at };
-  };
-  const array = (from: number, depth: number): JsonNode => {
-    const items: JsonNode[] = [];
-    while (items.length > 0 || !take(']')) {
-      items.push(value(depth + 1));
-      if (take(']')) break;
-      if (!take(',')) fail('a comma or ]');
-    }
-    return { kind: 'array', items, from, to: at };
-  };
-  return {
-    next: () => value(0),
-    isAtEnd(): boolean {
-      skip();
-      return at === text.length;
-    },
-    fail,
-  };
+/** The deepest nesting that is read. Deeper nesting could exhaust the stack, and no list of tasks has it. */
+const DEEPEST = 200;
+const BYTE_ORDER_MARK = /^\uFEFF/;
+const MORE = /[^ \t\r\n]/;
+const THE_END = 'the end';
+/** What belongs where the parser finds an error of this name. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a value or a name in double quotes',
+  PropertyNameExpected: 'a name in double quotes',
+  ColonExpected: 'a colon',
+  CommaExpected: 'a comma or a closing bracket',
+  CloseBraceExpected: 'a comma or }',
+  CloseBracketExpected: 'a comma or ]',
+  EndOfFileExpected: THE_END,
+  InvalidCommentToken: 'JSON without comments',
+  UnexpectedEndOfString: 'a text with a closing quote on its line',
+  UnexpectedEndOfNumber: 'a complete number',
+  InvalidUnicode: 'a text with four digits after \\u',
+  InvalidEscapeCharacter: 'a text with \\\\ for a backslash',
+  InvalidCharacter: 'a text without control signs',
+};
+
+/** Reads a JSON text, with the place of each value, so that a value can be changed alone. Or returns the mistake. */
+export function readJson(text: string): Node | JsonMistake {
+  const bare = text.replace(BYTE_ORDER_MARK, ' ');
+  return mistakeIn(bare) ?? treeOf(bare, 0);
 }
 
-/** Whether the result of reading a JSON text is a mistake. */
-export function isMistake(read: JsonNode | readonly JsonNode[] | JsonMistake): read is JsonMistake {
-  return 'expected' in read;
+/** Reads JSON texts that follow each other with or without space between them, as `readJson` reads one. */
+export function readJsonSeries(text: string): readonly Node[] | JsonMistake {
+  const nodes: Node[] = [];
+  let rest = text.replace(BYTE_ORDER_MARK, ' ');
+  while (MORE.test(rest)) {
+    const from = text.length - rest.length;
+    const { expected, at } = mistakeIn(rest) ?? new JsonMistake(THE_END, rest.length);
+    if (expected !== THE_END) return new JsonMistake(expected, from + at);
+    nodes.push(treeOf(rest.slice(0, at), from));
+    rest = rest.slice(at);
+  }
+  return nodes;
+}
+
+function mistakeIn(text: string): JsonMistake | null {
+  let depth = 0;
+  const enter = (at: number): void => {
+    if (depth > DEEPEST) throw new JsonMistake(`at most ${DEEPEST} levels`, at);
+    depth += 1;
+  };
+  const leave = (): void => {
+    depth -= 1;
+  };
+  try {
+    visit(
+      text,
+      {
+        ...{ onObjectBegin: enter, onArrayBegin: enter, onObjectEnd: leave, onArrayEnd: leave },
+        onError: (code, at) => {
+          throw new JsonMistake(EXPECTED[printParseErrorCode(code)] ?? 'a value', at);
+        },
+      },
+      { disallowComments: true },
+    );
+    return null;
+  } catch (error) {
+    if (error instanceof JsonMistake) return error;
+    throw error;
+  }
+}
+
+/** Returns the tree of a text without mistakes that begins at the index `from` of another one. */
+function treeOf(text: string, from: number): Node {
+  const tree = parseTree(text) as Node;
+  if (from > 0) move(tree, from);
+  return tree;
+}
+
+function move(node: { offset: number; readonly children?: Node[] }, by: number): void {
+  node.offset += by;
+  for (const child of node.children ?? []) move(child, by);
+}
+
+/** Returns the members of an object; none for any other value. */
+export function membersOf(node: Node): readonly JsonMember[] {
+  const properties = node.type === 'object' ? (node.children ?? []) : [];
+  return properties.flatMap(({ children: [key, value] = [] }) =>
+    key && value ? { key, value } : [],
+  );
 }
 
 /** Returns the member of an object with this name. If there are several, the last one counts, as in `JSON.parse`. */
-export function memberOf(object: PlacedObject, key: string): JsonMember | undefined {
-  return object.members.findLast((member) => member.key === key);
+export function memberOf(object: Node, key: string): Node | undefined {
+  const properties = object.type === 'object' ? object.children : undefined;
+  return properties?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
 }
 
-/** Returns the plain value of a node. */
-export function plainValue(node: JsonNode): unknown {
-  switch (node.kind) {
-    case 'leaf':
-      return node.value;
-    case 'array':
-      return node.items.map(plainValue);
-    case 'object':
-      return Object.fromEntries(node.members.map(({ key, value }) => [key, plainValue(value)]));
-  }
+/** Returns the indexes of the first character of a value and after its last one. */
+export function rangeOf({ offset, length }: Node): {
+  readonly from: number;
+  readonly to: number;
+} {
+  return { from: offset, to: offset + length };
 }
 
 /** Returns the line and the column of a place, both counted from 1. */

@@ -1,5 +1,6 @@
+import { getNodeValue } from 'jsonc-parser';
 import { readJsonList } from './json-list.ts';
-import { isMistake, plainValue, readJsonSeries } from './json-tree.ts';
+import { JsonMistake, readJsonSeries } from './json-tree.ts';
 import type { ListItem, ReadList } from './list-item.ts';
 import { checkedList } from './read-list.ts';
 
@@ -121,9 +122,10 @@ function readBeads(shown: string, text: string): ReadList {
 /** Reads the answers of GitHub, which are one JSON text for each page. */
 function readIssues(shown: string, text: string, label: string): ReadList {
   const pages = readJsonSeries(text);
-  const repositories = isMistake(pages)
-    ? []
-    : pages.map((page) => fieldsOf(fieldsOf(plainValue(page)).data).repository);
+  const repositories =
+    pages instanceof JsonMistake
+      ? []
+      : pages.map((page) => fieldsOf(fieldsOf(getNodeValue(page)).data).repository);
   const issues = repositories.map((repository) => fieldsOf(fieldsOf(repository).issues).nodes);
   if (issues.length === 0 || !issues.every(Array.isArray)) {
     return { problems: [`${shown} expects pages with the issues of a repository; found none.`] };

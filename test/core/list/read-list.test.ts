@@ -19,8 +19,29 @@ function tick(file: string, text: string, id: string): string {
 
 test.for<[name: string, file: string, text: string, problem: RegExp]>([
   ['an empty file', 'a.json', '', /line 1, column 1 has nothing where a value is expected/],
-  ['a comment', 'a.json', '[\n // no\n]', /line 2, column 2 has '\/\/' where a value/],
+  [
+    'a comment',
+    'a.json',
+    '[\n // no\n]',
+    /line 2, column 2 has '\/\/' where JSON without comments/,
+  ],
   ['a raw line break in a text', 'a.json', '["a\nb"]', /line 1, column 2/],
+  ['no quotes', 'a.json', '{a:1}', /column 2 has 'a:1}' where a value or a name in double quotes/],
+  ['no name', 'a.json', '{1:1}', /column 2 has '1:1}' where a name in double quotes/],
+  ['a trailing comma', 'a.json', '[1,]', /column 4 has ']' where a value is expected/],
+  ['no comma', 'a.json', '[1\r\n2]', /line 2, column 1 has '2]' where a comma or a closing br/],
+  ['an open object', 'a.json', '{"a":1', /column 7 has nothing where a comma or }/],
+  ['an open array', 'a.json', '\uFEFF[1', /column 4 has nothing where a comma or ]/],
+  ['more than one value', 'a.json', '[1] [2]', /column 5 has '\[2]' where the end is expected/],
+  ['half a number', 'a.json', '[1.]', /column 2 has '1\.]' where a complete number/],
+  [
+    'an unknown escape',
+    'a.json',
+    '["C:\\d"]',
+    /column 2 .* where a text with \\\\ for a backslash/,
+  ],
+  ['a short escape', 'a.json', '["\\u12"]', /column 2 .* where a text with four digits after \\u/],
+  ['a control sign', 'a.json', '["\u0007"]', /column 2 .* where a text without control signs/],
   ['deep nesting', 'a.json', '['.repeat(5_000), /at most 200 levels is expected/],
   [
     'no list',
@@ -42,6 +63,12 @@ test.for<[name: string, file: string, text: string, problem: RegExp]>([
     'a.jsonl',
     '{"title":"a","done":false}\n{"title"}\n',
     /line 2, column 9 has '}' where a colon/,
+  ],
+  [
+    'a comma after the first of several lines',
+    'a.jsonl',
+    '{"title":"a","done":false},\n{"title":"b"}\n',
+    /line 1, column 27 has ',' where a value/,
   ],
   ['no boxes', 'a.md', '# Plan\n- nothing\n', /a\.md expects boxes/],
   [
@@ -121,6 +148,12 @@ test.for<[name: string, before: string, id: string, after: string]>([
   ],
 ])('a tick in JSON with %s', ([, before, id, after]) => {
   expect(tick('a.json', before, id)).toBe(after);
+});
+
+test('a tick in JSON lines', () => {
+  const lines = '\uFEFF{"title":"a","done":false}\n{"title":"b","done":false}{"title":"c"}';
+  expect(tick('a.jsonl', lines, 'b')).toBe(lines.replace('b","done":false', 'b","done":true'));
+  expect(tick('a.jsonl', lines, 'c')).toBe(lines.replace('"c"', '"c", "done":true'));
 });
 
 test.for<[name: string, before: string, id: string, after: string]>([
