@@ -184,12 +184,12 @@ function flags(): readonly string[] {
     SETTINGS[name].flag,
     ...(SETTINGS[name].aliases ?? []),
   ]);
-  const options = [...read('src/cli/program.ts').matchAll(/'(--[a-z-]+)/g)].map(
+  const options = [...read('src/cli/command-list.ts').matchAll(/'(--[a-z-]+)/g)].map(
     ([, flag = '']) => flag,
   );
   return [...settings, ...options];
 }
 
 function hasCommand(name: string): boolean {
-  return read('src/cli/program.ts').includes(`command('${name}')`);
+  return new RegExp(`command\\(\\s*'${name}'`).test(read('src/cli/command-list.ts'));
 }

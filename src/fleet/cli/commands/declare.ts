@@ -6,17 +6,19 @@ import { declareSubmitFlags } from '../submit/submit-help.ts';
 
 /** Declares the commands that only a fleet has. `isNamed` says whether a command's flags have to be declared. */
 export function declareFleetCommands(
-  program: Command,
+  command: (name: string, ...examples: readonly string[]) => Command,
   does: Does,
   isNamed: (name: string) => boolean,
 ): void {
-  const submit = program
-    .command('submit')
+  const submit = command(
+    'submit',
+    'ralph submit --repo https://example.com/app.git -p "Fix the login"',
+    'ralph submit --batch tasks.jsonl --dry-run',
+  )
     .description('queue a task, or many, for the workers of a fleet')
     .usage('--repo URL "PROMPT" [options] [-- agent options]');
   if (isNamed('submit')) declareSubmitFlags(submit);
-  program
-    .command('worker')
+  command('worker', 'ralph worker --slots 4 --policy policy.yaml', 'ralph worker --until-empty')
     .description('claim tasks of a fleet and work on them until told to stop')
     .option('--fleet <URL>', FLEET_HELP)
     .option('--slots <N>', 'how many tasks at once (default: 1)')
@@ -50,8 +52,12 @@ export function declareFleetCommands(
     )
     .option('--verbose', 'also say which claim of a task it has, and what it cleans up')
     .action(does(async () => (await import('./worker.ts')).worker));
-  program
-    .command('fleet')
+  command(
+    'fleet',
+    'ralph fleet init --fleet postgres://ralph@db.example.org/fleet',
+    'ralph fleet status --watch',
+    'ralph fleet account work --pause 2h',
+  )
     .description('set up a fleet, show its status, or pause an account')
     .usage('init|status|account [NAME] [options]')
     .addArgument(new Argument('<act>', 'what to do').choices(FLEET_ACTS))
