@@ -5,8 +5,11 @@ import { showFleet } from '../../src/fleet/cli/overview.ts';
 import { fleetTasks } from '../../src/fleet/cli/status.ts';
 import { fleetPause, fleetResume, fleetStop, fleetTell } from '../../src/fleet/cli/steer.ts';
 import { captureOutput } from '../helpers/captured-output.ts';
+import { packedLog } from '../helpers/fleet-on-hand.ts';
+import { installedRalph } from '../helpers/fleet-scene.ts';
 import { ANY, claimed, newFleetTask } from '../helpers/fleet-tasks.ts';
 import { openTestFleet, type Postgres, startPostgres } from '../helpers/postgres.ts';
+import { runRalph } from '../helpers/run-ralph.ts';
 
 // What a person sees and steers, on a real database.
 
@@ -63,4 +66,15 @@ test('a fleet is shown with its workers, queues and accounts', async () => {
     queues: [{ queue: 'default', waiting: 1, running: 0, parked: 0 }],
     warnings: [{ kind: 'account-paused' }],
   });
+});
+
+test('a command that only reads a task reads a copy of it', async () => {
+  const url = await postgres.url();
+  const queue = await openTestFleet(url, 'worker');
+  onTestFinished(() => queue.close());
+  await queue.submit([newFleetTask('a')]);
+  await queue.keepLog(await claimed(queue), packedLog(1, 'I have read the parser.\n'));
+  const program = installedRalph();
+  const { stdout } = await runRalph(['logs', 'a'], { program, env: { RALPH_FLEET: url } });
+  expect(stdout).toMatch(/^fleet .*\n── iteration 1 ──\nI have read the parser\.\n$/);
 });

@@ -1,7 +1,8 @@
 import { UsageError } from '../../errors.ts';
 import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
-import { foldersOf, type StoreOptions } from '../tasks/named-folders.ts';
-import { requireId, shownTask } from '../tasks/named-task.ts';
+import type { StoreOptions } from '../tasks/named-folders.ts';
+import { requireId } from '../tasks/named-task.ts';
+import { readTask } from '../tasks/read-task.ts';
 import { printLogs } from '../tasks/show-logs.ts';
 
 export interface LogsOptions extends StoreOptions {
@@ -17,14 +18,16 @@ export async function logs(word: string | undefined, options: LogsOptions): Prom
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { follow = false, raw = false } = options;
   const wanted = { iteration, follow, raw };
-  const done = ifOnFleet(options, async () => {
-    const { fleetLogs } = await import('../../fleet/cli/logs.ts');
-    const taskId = requireId(word, 'logs');
-    return (fleet) => fleetLogs(fleet, taskId, wanted);
-  });
-  if (done !== null) return done;
-  const place = foldersOf(options);
-  return printLogs(place.stateDir, shownTask(word, place), wanted);
+  // A copy of a task of a fleet does not grow.
+  const followed = follow
+    ? ifOnFleet(options, async () => {
+        const { followFleetLogs } = await import('../../fleet/cli/logs.ts');
+        const taskId = requireId(word, 'logs');
+        return (fleet) => followFleetLogs(fleet, taskId, wanted);
+      })
+    : null;
+  const task = { command: 'logs', word, options, isData: raw };
+  return followed ?? readTask(task, (taskId, { stateDir }) => printLogs(stateDir, taskId, wanted));
 }
 
 function iterationOf(text: string): number {

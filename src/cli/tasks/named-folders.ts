@@ -25,6 +25,8 @@ export interface TaskFolders {
   readonly isNamed?: boolean;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
+  /** For a copy of a task of a fleet: the words with which a printed command names the fleet. */
+  readonly fleetWords?: readonly string[];
 }
 
 /** Returns the folders that `foundFolders` finds, and records them for the commands that ralph prints. */

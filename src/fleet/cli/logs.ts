@@ -1,35 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LogsWanted, printLogs, showLogs } from '../../cli/tasks/show-logs.ts';
-import { say, signalled, standardOutlet } from '../../cli/terminal/outlet.ts';
+import { signalled } from '../../cli/terminal/outlet.ts';
 import { isLive } from '../../core/task/shown-task.ts';
 import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { FleetAwayError } from '../../errors.ts';
-import { type TaskCopies, withTaskCopies } from '../worker/task-copy.ts';
+import type { TaskCopies } from '../worker/task-copy.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
+import { withCopyOf } from './task-reader.ts';
 
-/**
- * `ralph logs ID` on a fleet: prints the logs that workers have stored. With `follow`, also prints the log of each
- * further iteration once it is stored, until the task ends or a signal comes.
- */
-export async function fleetLogs(
+/** `ralph logs ID --follow` on a fleet: prints each log once it is stored, until the task ends or a signal comes. */
+export function followFleetLogs(
   fleet: OpenFleet,
   taskId: string,
   wanted: LogsWanted,
 ): Promise<number> {
-  const facts = await requireTask(fleet, taskId);
-  await head(fleet, wanted.raw);
-  return withTaskCopies(async (copies) => {
-    await copies.add(facts, await fleet.queue.checkpoint(taskId));
-    if (wanted.follow && (await followed(fleet, copies, taskId, wanted))) return 0;
+  return withCopyOf(fleet, { taskId, isData: wanted.raw }, async (copies) => {
+    if (await followed(fleet, copies, taskId, wanted)) return 0;
     copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
     return printLogs(copies.stateDir, taskId, { ...wanted, follow: false });
   });
-}
-
-/** Prints the name of the fleet. For a raw log it goes to standard error, so that other programs get only the log. */
-async function head({ queue }: OpenFleet, isRaw: boolean): Promise<void> {
-  if (isRaw) say(queue.name);
-  else await standardOutlet().write(`${queue.name}\n`);
 }
 
 const LOOK_EVERY_MS = 1_000;

@@ -3,13 +3,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { logs } from '../../../src/cli/commands/logs.ts';
+import { type LogsWanted, printLogs } from '../../../src/cli/tasks/show-logs.ts';
 import { stamped } from '../../../src/core/machine/events.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../../src/core/task/task-state.ts';
 import { patient } from '../../../src/fleet/cli/frames.ts';
-import { fleetLogs } from '../../../src/fleet/cli/logs.ts';
+import { followFleetLogs } from '../../../src/fleet/cli/logs.ts';
 import { showFleet } from '../../../src/fleet/cli/overview.ts';
 import { fleetReport } from '../../../src/fleet/cli/report.ts';
 import { fleetTasks } from '../../../src/fleet/cli/status.ts';
+import { readCopy } from '../../../src/fleet/cli/task-reader.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 import {
@@ -82,6 +85,13 @@ const END = {
   resultRef: 'refs/heads/ralph/nightly',
   branchCommit: 'e'.repeat(40),
 } as const;
+
+/** Prints the logs of a task, as `ralph logs` does on a fleet. */
+function fleetLogs(fleet: FleetOnHand, taskId: string, wanted: LogsWanted): Promise<number> {
+  return readCopy(fleet, { taskId, isData: wanted.raw }, ({ stateDir }) =>
+    printLogs(stateDir, taskId, wanted),
+  );
+}
 
 const CLAIM = { taskId: 'nightly', fence: 1, job: 'job-1' };
 
@@ -303,6 +313,22 @@ describe('ralph logs on a fleet', () => {
     );
   });
 
+  test.for([false, true])(
+    'needs an id, before a connection is opened (follow: %s)',
+    async (follow) => {
+      const nowhere = { fleet: 'postgres://me@localhost:1/none', follow };
+      await expect(logs(undefined, nowhere)).rejects.toThrow('ralph logs expects the id of a task');
+    },
+  );
+
+  test('gives the words with which printed commands name the fleet', async () => {
+    const fleet = { ...(await atWork()), words: ['--fleet', 'postgres://host/fleet'] };
+    captureOutput();
+    const task = { taskId: 'nightly', isData: false };
+    const place = await readCopy(fleet, task, async (copy) => copy);
+    expect(place.fleetWords).toBe(fleet.words);
+  });
+
   test('writes no file whose name leads out of the copy', async () => {
     const fleet = await atWork();
     const outside = path.join(await tempFolder(), 'planted');
@@ -318,7 +344,7 @@ describe('ralph logs on a fleet', () => {
     const fleet = await atWork();
     await fleet.queue.settle(CLAIM, null, NOTHING, COMPLETED);
     const said = captureOutput();
-    expect(await fleetLogs(fleet, 'nightly', { ...ALL, follow: true, iteration: 3 })).toBe(1);
+    expect(await followFleetLogs(fleet, 'nightly', { ...ALL, follow: true, iteration: 3 })).toBe(1);
     expect(said.err()).toContain(
       'Task nightly has no log of iteration 3; only iteration 1 has one.',
     );
@@ -327,7 +353,7 @@ describe('ralph logs on a fleet', () => {
   test('goes on with --follow until the task has ended, and through an outage', async () => {
     const fleet = await atWork();
     const said = captureOutput();
-    const followed = fleetLogs(fleet, 'nightly', { ...ALL, follow: true });
+    const followed = followFleetLogs(fleet, 'nightly', { ...ALL, follow: true });
     await expect.poll(said.out).toContain('iteration 1');
     let refusals = 0;
     const refuse = (): boolean => {

@@ -1,0 +1,32 @@
+import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
+import { foldersOf, type StoreOptions, type TaskFolders } from './named-folders.ts';
+import { requireId, shownTask } from './named-task.ts';
+
+/** The task that a person wants to read. */
+interface WantedTask {
+  /** The name of the command, such as `logs`. */
+  readonly command: string;
+  /** How the person named the task; in a vault, the default is the newest. */
+  readonly word: string | undefined;
+  readonly options: StoreOptions;
+  /** Whether the output is for programs: then the name of a fleet is not in it. */
+  readonly isData: boolean;
+}
+
+/**
+ * Carries out a command that reads one task: calls `read` with the task's id and folders. A task of a fleet is copied
+ * into temporary folders first, so that the command needs to know nothing of fleets.
+ */
+export async function readTask(
+  { command, word, options, isData }: WantedTask,
+  read: (taskId: string, place: TaskFolders) => Promise<number>,
+): Promise<number> {
+  const done = ifOnFleet(options, async () => {
+    const taskId = requireId(word, command);
+    const { readCopy } = await import('../../fleet/cli/task-reader.ts');
+    return (fleet) => readCopy(fleet, { taskId, isData }, (place) => read(taskId, place));
+  });
+  if (done !== null) return done;
+  const place = foldersOf(options);
+  return read(shownTask(word, place), place);
+}
