@@ -17,7 +17,7 @@ export function costText({ agent, cost_usd }: Pick<IterationRecord, 'agent' | 'c
   return agent !== undefined && !tellsCost(agent) ? '–' : toldCost(cost_usd);
 }
 
-/** Returns a text after the total cost: the agents that worked without telling a cost; empty if all told it. */
+/** Returns a text to add to the total cost: the agents that worked but report no cost; empty if there are none. */
 export function untoldText({ agents }: Pick<TaskState, 'agents'>): string {
   const untold = Object.entries(agents).filter(
     ([name, { usage }]) => !tellsCost(name) && usage.output_tokens > 0,
@@ -42,7 +42,7 @@ function stoodText({ held_until, why }: AgentStanding): readonly string[] {
   return [held_until === null ? `skipped: ${because}` : `${because} until ${held_until}`];
 }
 
-/** Returns the judge's last words, how often it was asked, how many claims to be done it turned down, and what it has used. */
+/** Returns what a judge said last, how often it was asked, how many claims of completion it rejected, and its usage. */
 export function judgeText({ agent, model, calls, held, usage, says }: JudgeStanding): string {
   const who = model === null ? agent : `${agent}:${model}`;
   const tokens = usage.input_tokens + usage.output_tokens;

@@ -7,7 +7,7 @@ const WIDE =
 const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/** Returns how many terminal columns a text takes. Terminals disagree about emoji; this assumes the widest. */
+/** Returns how many terminal columns a text takes. Terminals disagree about emoji: the widest form is assumed. */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of stripVTControlCharacters(text)) columns += widthOf(character);

@@ -25,7 +25,7 @@ export interface MessageContext {
   readonly agent: AgentName;
   /** The prompt of the task. */
   readonly asked?: string;
-  /** The task for which commands are shown; absent: none are. Null (as in a demo or a fleet): no note or log either. */
+  /** The task for which commands are shown; absent: none are. Null (for a fleet of machines): no note or log either. */
   readonly task?: ResumeFacts | null;
 }
 

@@ -73,7 +73,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns `HOST/DATABASE` from the name of a fleet, `fleet HOST/DATABASE`. */
+/** Returns `HOST/DATABASE` from the name of a fleet (machines that share tasks), `fleet HOST/DATABASE`. */
 export function fleetPlace(fleet: string): string {
   return fleet.replace(/^fleet /, '');
 }

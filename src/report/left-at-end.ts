@@ -19,7 +19,7 @@ export function indexBehindText({ why, root, paths }: IndexBehind): string {
   return `locked, so git status shows commits of this task as taken back: ${why}; then ${command} brings it up to date`;
 }
 
-/** Names the branches with commits of a task. Null for at most one, unless the task has its own branch, and this is another. */
+/** Names the branches with a task's commits; null for none, and for one unless the task has another one of its own. */
 export function branchesText({ branches = [], work_tree }: TaskGit): string | null {
   const [first = ''] = branches;
   const isElsewhere = work_tree !== null && first !== '' && first !== work_tree.branch;

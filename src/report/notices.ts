@@ -25,7 +25,7 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
-/** Says that a limit from a variable or a configuration has no effect, as these agents do not report what it counts. */
+/** Says that a limit from a variable or a configuration has no effect, since `agents` do not report what it counts. */
 export function limitsNothing(where: string, agents: readonly string[], what: string): string {
   return `${where} has no effect: ${agents.join(' and ')} ${agents.length === 1 ? 'reports' : 'report'} no ${what}.`;
 }

@@ -4,7 +4,7 @@ import { oneLine } from '../core/text/untrusted-text.ts';
 import { awaitAnswer } from '../effects/vault/approval-folder.ts';
 import { ApprovalPendingError } from '../task-errors.ts';
 
-/** Returns a task's approval; null if another tool paused it. If it is missing, rejects with `ApprovalPendingError`. */
+/** Returns a task's approval; null if another tool paused the task. Without it, rejects with `ApprovalPendingError`. */
 export async function grantedApproval(
   task: TaskState,
   vault: string,

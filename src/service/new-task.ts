@@ -17,8 +17,8 @@ import { type StartTaskOptions, taskSettings } from './task-options.ts';
 const PREVIEW_CHARS = 1_000;
 
 /**
- * Reads the options of a new task; `isNamed` says whether the caller or a file gave the task its id. Throws the errors
- * that `startTask` documents.
+ * Reads the options of a new task. `isNamed`: the task has its id from the caller or a task file; it was not made up.
+ * Throws the errors that `startTask` documents.
  */
 export function readNewTask(options: StartTaskOptions, place: ServicePlace, at: string) {
   const settings = taskSettings(options, place);

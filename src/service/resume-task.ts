@@ -30,8 +30,8 @@ export type Resumption =
   | { readonly kind: 'completed'; readonly state: TaskState; readonly stateFile: string };
 
 /**
- * Plans the resume of a task in the vault, as `ralph resume` does. If the process that ran the task died before it
- * announced the end, the end is announced first. Rejects with `TaskNotFoundError`, or if the task cannot be resumed.
+ * Plans the resume of a task, as `ralph resume` does. If the process that ran the task died before it announced the
+ * task's end, announces the end first. Rejects with `TaskNotFoundError`, or if the task cannot be resumed.
  */
 export async function planTaskResume(request: TaskToResume): Promise<Resumption> {
   const { taskId, layer, passthrough, env, view, stops } = request;

@@ -5,9 +5,9 @@ import type { SettingOptions } from './setting-options.ts';
 export interface RunTaskOptions extends SettingOptions {
   /** `--signal`: complete when the agent states one of these texts in two iterations in a row. */
   readonly signals?: string | readonly string[];
-  /** A signal that stops the loop when it aborts, as `ralph stop` does; the task can be resumed. */
+  /** Stops the loop when it is aborted, as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Receives every event as it happens, as `--json` prints it. An error that it throws is ignored. */
+  /** Receives every event as it happens, as `--json` prints it. ralph ignores an error that the function throws. */
   readonly onEvent?: (event: RalphEvent) => void;
   /** Receives the agent's text as it arrives, without control characters. */
   readonly onText?: (text: string) => void;

@@ -27,8 +27,8 @@ export interface RalphServiceOptions {
   readonly now?: () => Date;
   /**
    * Receives every event after it is written to `events.jsonl`. If it throws, the called method rejects
-   * with that error, but the state is saved. The listener is not awaited, and a promise of it that
-   * rejects is ignored.
+   * with that error, but the state is saved. The listener is not awaited: if it returns a promise that
+   * rejects, the error is ignored.
    */
   readonly onEvent?: (event: RalphEvent) => void;
 }

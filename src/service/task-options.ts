@@ -6,13 +6,13 @@ import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
 
-/** `promise`: a reported context states the completion promise. `file_movement`: the task's file is moved. */
+/** `promise`: a reported text states the completion promise. `file_movement`: the task's file is moved. */
 export type CompletionStrategy = 'promise' | 'file_movement';
 
 /** The options of a new task: a prompt or a task file, and limits. */
 export interface StartTaskOptions {
   readonly prompt?: string;
-  /** A path, first looked up in the vault. ralph does not move the file: in the done folder, it completes the task. */
+  /** A path, first looked up in the vault (folder of task files). In the done folder, the file counts as complete. */
   readonly taskFile?: string;
   /** Default: the file's name without its extension, or date, time and six digits. */
   readonly taskId?: string;

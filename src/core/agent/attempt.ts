@@ -165,7 +165,7 @@ export interface ReaderFacts {
   readonly endedInRetry: boolean;
   readonly rateLimit: RateLimitFacts | null;
   readonly usage: Usage;
-  /** The total of the whole session with its earlier attempts, if the agent reports that instead; otherwise null. */
+  /** The total of the session with its earlier attempts, if the agent reports no usage per attempt; otherwise null. */
   readonly sessionUsage: Usage | null;
   readonly turns: number;
   /**

@@ -78,8 +78,8 @@ export function errored(message: string): Outcome {
 
 /**
  * Corrects an outcome by whether the model has worked in the attempt and whether the attempt resumed a session. A
- * request that is refused after work is refused for what the attempt has gathered. A request that is refused at the
- * start of a resumed session is refused for that session. A failure before any work says nothing about the task.
+ * request that is refused after work is refused for what the attempt has added to its session. One that is refused at
+ * the start of a resumed session is refused for that session. A failure before any work says nothing about the task.
  */
 export function inContext(
   outcome: Outcome,

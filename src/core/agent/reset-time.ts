@@ -13,7 +13,7 @@ const RESET_GRACE_MS = 10 * MINUTE_MS;
 /** How far in the past a date without a year may be. If it is further back, the date in the next year is meant. */
 const DATE_GRACE_MS = DAY_MS;
 
-/** No plan limit is longer than a week, so a time in seconds since 1970 that is further ahead is not a reset. */
+/** No plan limit of claude is longer than a week, so a time since 1970 that is further ahead is not a reset. */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 
 /** Older versions of claude give the reset after a pipe, in seconds or milliseconds since 1970. */
@@ -63,7 +63,7 @@ const ZONE_NAME =
   /^(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
 
 /**
- * Returns the instant (ISO 8601) at which the limit in `text` resets, or null if there is none.
+ * Returns the instant (ISO 8601) at which the limit in `text` resets, or null if `text` names no reset.
  * `at` is the time of the report; `localZone` applies to a time without a zone.
  */
 export function readResetTime(text: string, at: string, localZone: string): string | null {
@@ -77,7 +77,7 @@ export function readResetTime(text: string, at: string, localZone: string): stri
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
-/** Whether a reset was so long before `at` that a report at this time cannot mean it. Both are ISO instants. */
+/** Whether a reset is too long before `at`, the time of a report, for the report to mean it. Both are ISO instants. */
 export function isLongOver(resetsAt: string, at: string): boolean {
   return Date.parse(resetsAt) < Date.parse(at) - RESET_GRACE_MS;
 }

@@ -136,9 +136,9 @@ const LASTING =
 const ALLOWANCE = /\b(?:limits?|cap|quota|usage|credits?|allowance|budget)\b/i;
 
 /**
- * Returns the meaning of an error report in words that no other list knows, if it says that the failure passes, or
- * null. `namesReset` says whether it names the time of a reset. Ask this last, and only if the agent has not worked: a
- * wrong match has ralph wait for up to `--max-wait`.
+ * Returns what an error report means if it says, in words that no other list has, that the failure passes by itself;
+ * otherwise null. `namesReset`: whether the report names the time of a reset. Ask this last, and only if the agent
+ * has not worked: after a wrong match, ralph waits for up to `--max-wait`.
  */
 export function passingFailure(report: string, namesReset: boolean): FailureKind | null {
   if (OF_A_TOOL.test(report) || LASTING.test(report)) return null;

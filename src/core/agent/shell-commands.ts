@@ -3,9 +3,9 @@ const PLAIN =
   /[ \t]+|\\[\s\S]|'[^']*'|\$\{\w+\}|\$['{]|[$<>]?\(|`[^`'"\\#]*`|<<<|<<|&>>?|[<>]&|>\||&&|\|\||\|&|[^\\'"$`<>()&|;\n# \t]+|[\s\S]/y;
 /** Matches the next token inside double quotes. */
 const QUOTED = /\\[\s\S]|\$\{\w+\}|\$\{|\$\(|`[^`'"\\#]*`|[^\\"$`]+|[\s\S]/y;
-/** Tokens that make a command line unclear: open quotes, and expansions in which quotes work differently. */
+/** Tokens that make a line unclear: a backtick left open or before quotes, a last backslash, `${` with an operator. */
 const UNCLEAR_IN_QUOTES = new Set(['`', '\\', '${']);
-/** Outside double quotes, here-documents and open single quotes make a command line unclear, too. */
+/** Outside double quotes also: a here-document, a single quote left open, and `$'…'`, which has its own escapes. */
 const UNCLEAR = new Set([...UNCLEAR_IN_QUOTES, '<<', "'", "$'"]);
 const SEPARATORS = new Set(['&&', '||', '|&', ';', '&', '|', '\n']);
 const OPENERS = new Set(['(', '$(', '<(', '>(']);

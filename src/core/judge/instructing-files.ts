@@ -7,7 +7,7 @@ const INSTRUCTING: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Matches `.env` files. Some agents load them from their folder, and they can set another service or system prompt. */
+/** Matches `.env` files, which some agents load from their folder. They can set another service or system prompt. */
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 
 /** Whether a path is or lies in a file or folder that instructs an agent, or is a `.env` file. Ignores case. */
@@ -18,7 +18,7 @@ export function isInstructing(path: string): boolean {
   });
 }
 
-/** Returns the changes that bring back the instruction files of the start, by path; null removes a new file. */
+/** Returns the changes by path that give `claimed` the instruction files of `start`; null deletes a new file. */
 export function instructionsOfStart<Entry>(
   start: ReadonlyMap<string, Entry>,
   claimed: ReadonlyMap<string, Entry>,

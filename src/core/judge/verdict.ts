@@ -1,6 +1,6 @@
 import { oneLine } from '../text/untrusted-text.ts';
 
-/* The verdict of a judge, a second agent, on a claim of completion, as the proof and the event `judged` have it. */
+/* The verdict of a judge (a second agent) on a claim of completion, as it is stored in the proof and in events. */
 
 /** The words with which a judge rates a criterion. */
 export const VERDICT_WORDS = ['met', 'not-met', 'unclear'] as const;

@@ -14,7 +14,7 @@ function slugOf(name: string): string {
   );
 }
 
-/** Returns the ids of items. An item without an id gets one from its name; the second of equal ids ends with `-2`. */
+/** Returns the ids of items. An item without an id gets one from its name, with `-2` added if it is taken. */
 export function withIds(
   items: readonly { readonly id: string | null; readonly name: string }[],
 ): readonly string[] {
@@ -29,7 +29,7 @@ export function withIds(
   });
 }
 
-/** Returns a list's name: its path below the vault (folder of task files) without extension, plus its tag in JSON. */
+/** Returns a list's name: its path below the vault (folder of task files) without extension, plus its key in JSON. */
 export function listName(path: string, sections: readonly string[] = []): string {
   if (/\.json$/i.test(path) && sections.length > 0) {
     return listName([path.slice(0, -'.json'.length), ...sections].join('/'));

@@ -31,7 +31,7 @@ const PRIORITIES: Readonly<Record<string, number>> = {
   ...{ p0: 0, p1: 1, p2: 2, p3: 3, p4: 4 },
 };
 
-/** Reads a list in JSON. `tags` choose one of several lists. With `needsMark`, some item must have a done field. */
+/** Reads a list in JSON. `tags`: the key of the one to read of several. `needsMark`: an item must have a done field. */
 export function readJsonList(
   file: string,
   text: string,
@@ -175,7 +175,7 @@ function idIn(value: unknown): string | null {
 
 /** How a list says that an item is done. */
 interface Style {
-  /** The field that is added to a done item without such a field. */
+  /** The field that ralph adds to a done item that has no done field. */
   readonly key: string;
   readonly isSwitch: boolean;
   readonly word: string;

@@ -9,7 +9,7 @@ export type UndoneItem =
   | { readonly kind: 'not-landed'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** An agent has changed the list, and its done marks, or all of its changes, were taken back. */
+/** An agent has changed the list. The done marks that the agent set, or all of its changes, were taken back. */
 export interface ChangedList {
   readonly kind: 'agent-changed-list';
   /** The items that were being worked on. The agent of any of them can have changed the list. */

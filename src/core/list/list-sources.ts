@@ -200,8 +200,8 @@ export function repositoryVariables(
 }
 
 /**
- * Whether `host`, which answered `gh api`, can be the host of these remotes. It may not be, since `gh api` asks its own
- * default host. Names without a dot can be ssh aliases of any host, and an alias can begin with the name of its host.
+ * Whether a git remote can be on `host`, which answered `gh api`: it may be just the default host of gh. A name
+ * without a dot can be an ssh alias of any host, and an alias can also begin with the name of its host and a dash.
  */
 export function isHostOfRemotes(host: string, remotes: string): boolean {
   const hosts = remotes.split('\n').flatMap((line) => {

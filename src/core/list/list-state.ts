@@ -86,9 +86,9 @@ export function openedAgain(
 }
 
 /**
- * Drops the records of items that people have reopened or replaced in a list that a command prints, and returns the ids
- * of these items. An item was reopened if it was put on the list after it was done, or if its source, which hides
- * closed items (`hidesClosed`), still prints the item although ralph has told the source to close it.
+ * Drops the records of items that people have reopened, or replaced by others with the same ids, in a list that a
+ * command prints. Returns the ids of these items. An item was reopened if it was put on the list after it was done, or
+ * if its source, which hides closed items (`hidesClosed`), prints it although ralph has told the source to close it.
  */
 export function reopened(
   state: ListState,

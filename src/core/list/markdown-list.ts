@@ -13,7 +13,7 @@ const ID =
 const BESIDE = /(?:^|\s)\[P\](?=\s|$)/;
 const DEPENDS = /\(depends on ([^)]*)\)/gi;
 
-/** Reads a list in Markdown. Each box that is not nested in another box is an item. */
+/** Reads a list in Markdown. Each checkbox that is not nested in another one is an item. */
 export function readMarkdownList(
   file: string,
   text: string,

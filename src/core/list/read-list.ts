@@ -4,7 +4,7 @@ import { readMarkdownList } from './markdown-list.ts';
 
 export const LIST_MAX_ITEMS = 5_000;
 
-/** Reads a list from the text of a file. `sections` are headings in Markdown, or a tag in JSON with several lists. */
+/** Reads a list from the text of a file. `sections`: headings in Markdown, or the key of one list in JSON. */
 export function readList(file: string, text: string, sections: readonly string[] = []): ReadList {
   return checkedList(file, readByName(file, text, sections));
 }

@@ -36,7 +36,7 @@ export type Question =
     }
   | ({ readonly kind: 'examine' } & ExamRequest)
   | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
-  /** Runs the user's `--after` command with the event as its standard input. */
+  /** Runs the user's `--after` command with the event `body` on its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'wait'; readonly until: string }
   /** Ends the processes that the task has left running, and writes the request for a person. */

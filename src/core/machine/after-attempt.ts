@@ -192,7 +192,7 @@ function withFacts(
 }
 
 /**
- * Returns the session to resume: this attempt's if the model worked in it, else the earlier; null if an error ended it.
+ * Returns the session to resume: this attempt's if the model worked, else the earlier one; null if an error ended it.
  */
 function sessionAfter(
   { session_id: before }: TaskState,

@@ -74,8 +74,8 @@ export function announcedAgain(task: TaskState): EndedTask {
 }
 
 /**
- * Returns the driver (the ralph process of the task) that the state names until the ending is announced, so that
- * another run sees that the announcement is missing. Null for a completed task, where a file in the history shows it.
+ * Returns the driver (ralph process) that the state names until the ending is announced: another run then sees whether
+ * the announcement is missing. Null for a completed task: its last step, which is stored until then, shows the same.
  */
 function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
   return status === 'completed' ? null : driver;

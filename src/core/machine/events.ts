@@ -44,7 +44,7 @@ export interface EndingFields {
   /** The judge's share of `usage`; absent if no judge was asked. */
   readonly usage_of_judge?: Usage;
   readonly evidence: Evidence | null;
-  /** The flags with which ralph would accept the findings that ended the task; absent if there are none. */
+  /** If findings against the work ended the task: the flags with which ralph accepts them; otherwise absent. */
   readonly accepting?: readonly string[];
   /** The tool calls that were refused in the last iteration; absent if there are none or the task is completed. */
   readonly refused?: readonly string[];
@@ -71,7 +71,7 @@ export interface AgentChanged {
   readonly to: string;
   /** Why `from` stopped; `free-again` if nothing is wrong with it, but the preferred `to` is free again. */
   readonly why: NonNullable<AgentStanding['why']> | 'free-again';
-  /** The ISO instant before which `from` is not started again; null if it may be, or not in this run at all. */
+  /** The ISO instant before which `from` may not start again; null if it may at once, or not in this run at all. */
   readonly until: string | null;
   /** What `from` reported, in one line; null if nothing is wrong with it. */
   readonly error: string | null;
@@ -157,7 +157,7 @@ export type EventBody =
       readonly iteration: number;
       readonly line: string;
       readonly why: string;
-      /** What a stop hook said when it kept the agent from ending; absent if none did. */
+      /** What a stop hook (a command run at the agent's end) said when it kept the agent from ending; else absent. */
       readonly said?: string;
     }
   | ({

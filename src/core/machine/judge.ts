@@ -110,7 +110,7 @@ function wasCutOff({ stopRequested }: LoopState, examination: Examination): bool
 
 /**
  * Returns the texts of ralph's prompt, the agent's message (null if the agent did not end well), and whether that
- * message states the abort promise.
+ * message gives the task up, by stating the abort promise.
  */
 function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
   const own = promptTexts(policy, state.carry, state.task.current_iteration);

@@ -43,7 +43,7 @@ export interface LoopState {
   readonly checksAtStart?: readonly CheckResult[];
   /** What the agent has done so far; absent before the first iteration is judged. */
   readonly work?: WorkSeen;
-  /** The files that checks of claims rewrote and that still have the rewritten content; absent if there are none. */
+  /** The files that the checks of a claim rewrote and that still have that content; absent if there are none. */
   readonly rewritten?: readonly RewrittenFile[];
   /** What proves the claim (statement of completion) that completed the task; absent before a claim is accepted. */
   readonly proof?: ClaimProof;
@@ -81,9 +81,9 @@ export type Step =
   | { readonly kind: 'looking'; readonly answer: CountedAnswer }
   /** What all tasks together have spent today is counted before the agent starts; see `day-budget.ts`. */
   | { readonly kind: 'counting-day'; readonly prompt: 'next' | 'same' | 'updated' }
-  /** The checks run before the first iteration. */
+  /** ralph runs the checks before the first iteration. */
   | { readonly kind: 'measuring'; readonly results: readonly CheckResult[] }
-  /** The checks run. `forClaim`: they judge a claim, and not only the iteration. */
+  /** ralph runs the checks. `forClaim`: they judge a claim, and not only the iteration. */
   | {
       readonly kind: 'verifying';
       readonly answer: CountedAnswer;
@@ -105,7 +105,7 @@ export type Step =
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
   | ({ readonly kind: 'following' } & Judgement)
-  /** A person is asked. `task.approval` is the request; its `there_before` is null until its file is written. */
+  /** A person is asked. In the request, `task.approval`, `there_before` is null until its file is written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
@@ -121,7 +121,7 @@ export interface CountedAnswer {
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
   readonly facts: AttemptFacts;
-  /** The reply of an agent that was asked about its promise and did not state it; absent if there is none. */
+  /** The agent's reply when asked whether it is done, if the reply does not state the promise (text for "done"). */
   readonly reply?: string;
 }
 

@@ -214,7 +214,7 @@ function carryFrom(
   if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }
-  // The reply comes last, since what it found missing is what the next iteration needs most.
+  // The agent's reply comes last: what it names as missing is what the next iteration needs most.
   const output =
     reply === undefined
       ? attemptOutput(facts)

@@ -13,11 +13,11 @@ import type { CountedAnswer, Judgement, LoopState, Streaks, WayToSettle } from '
 /*
  * Once an iteration is judged, its changes are committed, reverted or left, before `--after` runs or the task ends:
  *
- *   judged ──┬─ cut, or red with --verify-each, not complete, --revert-failed ─► reverted ──┐
- *            ├─ --commit ───────────────────────────► committed ─┼─► --after, then what follows
- *            └─ neither ─────────────────────────────────────────┘
+ *   judged ──┬─ failed, --revert-failed ─► reverted ───┐
+ *            ├─ --commit ────────────────► committed ──┼─► --after, then what follows
+ *            └─ neither ───────────────────────────────┘
  *
- * If the ralph process dies in this step, the next run repeats the step.
+ * Failed: cut off, or with a failed check (--verify-each), and not complete. If ralph dies here, this step is repeated.
  */
 
 /** Returns whether to commit or to revert the changes of an iteration; null for neither. */
@@ -113,7 +113,7 @@ export function withSettlement(
   };
 }
 
-/** Returns what the agent is told if this commit is not on the branch of the previous one; null if it is. */
+/** Returns what the agent is told if this commit is on another branch than the previous one; null if it is not. */
 function awayFrom({ branches = [], work_tree }: TaskGit, branch: string): Missing | null {
   const before = branches.length === 0 && work_tree !== null ? [work_tree.branch] : branches;
   const last = before.at(-1) ?? branch;

@@ -48,11 +48,11 @@ import { onShift } from './shifts.ts';
  *                       │                                            │            │                                  │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴──────────────────────────────────┘
  *
- * With a budget of the day, `counting-day` comes before each `working`, and ends the task if that is spent.
- * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
- * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
- * step: see `resume.ts`. A program that works on a task itself, without a loop, sends the events of
- * `caller-events.ts`.
+ * With a budget of the day, `counting-day` comes before each `working`, and ends the task if the budget is spent.
+ * If it is in doubt whether the agent stated the promise (text for "done"), ralph asks it before `looking`: see
+ * `asking-back.ts`. A delay of 0 skips `waiting`, which saves a write of the state. `approval.ts` asks a person.
+ * `resumed` can continue at any step: see `resume.ts`. A program that works on a task itself, without a loop, sends
+ * the events of `caller-events.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   switch (event.kind) {

@@ -39,7 +39,7 @@ export function endOfHidden(lines: readonly string[], at: number): number | null
   return null;
 }
 
-/** Whether a line closes the fence: it repeats the fence's sign at least as often, with nothing after it. */
+/** Whether a line closes the fence: it has the fence's sign at least as often as the first line, and nothing else. */
 function closes(line: string, fence: string): boolean {
   const sign = line.replace(/^[\s>]+/, '').trimEnd();
   return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;

@@ -1,6 +1,6 @@
 import type { Span } from './phrase.ts';
 
-/** The kinds of text in which a phrase (such as the promise) is only shown or mentioned, not stated. */
+/** The kinds of text in which a phrase, such as an agent's text for "done", is only shown or mentioned, not stated. */
 export const SHOWN = [
   'in-code',
   'in-a-comment',

@@ -1,11 +1,11 @@
 import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, WORD_SIGNS } from './words.ts';
 
-/* Finds a phrase, such as the promise, as literal text. White space, line ends and colour codes do not matter. */
+/* Finds a phrase, such as the promise (text for "done"), literally but for white space, line ends and colour codes. */
 
 /**
- * Private-use characters that replace removed text. `plainText` removes those that a message already contains, except
- * for the veil: that is set before, to mark a mention with invisible characters inside.
+ * Private-use characters of Unicode that ralph puts in place of other text. `plainText` removes those that a message
+ * already contains, but not the veil, which ralph sets earlier: it marks a phrase that had invisible characters inside.
  */
 export const REPLACEMENT_CHARACTERS = {
   echo: '\uE000',

@@ -1,7 +1,7 @@
 import { hasWords } from './words.ts';
 
 /**
- * Whether the beginning of a line ends a sentence. `possible`: the short word before the full stop can be an
+ * Whether a sentence ends where a given part of a line ends. `possible`: the short word before the full stop can be an
  * abbreviation (`ggf.`). Its shape decides, since no list has the abbreviations of all languages.
  */
 export type SentenceEnd = 'certain' | 'possible' | 'none';

@@ -7,9 +7,9 @@ import { type Line, readLine } from './markdown-line.ts';
  */
 
 /**
- * Returns the end of a code fence: a line that has only the fence's sign, at least as often. A fence followed by a
- * word opens a nested fence, even if it is not longer. Agents write such examples, although in Markdown the end of
- * the inner fence would end the outer one.
+ * Returns the end of a code fence: a line that has only the fence's sign, at least as often as its first line. A fence
+ * followed by a word opens a nested fence, even if it is not longer. Agents write such examples, although in Markdown
+ * the end of the inner fence would end the outer one.
  */
 export function endOfFence(text: string, start: number, fence: string): number {
   const open = [fence.length];

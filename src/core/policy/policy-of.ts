@@ -19,7 +19,7 @@ interface PolicyFacts {
   readonly timeZone: () => string;
 }
 
-/** Builds the policy of a task, which is what the loop reads. Settings that stay unchanged are copied as a whole. */
+/** Builds the policy of a task, which is what the loop reads. Settings that need no change are copied all at once. */
 export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFacts): Policy {
   const agents = agentsOf({ settings, sources });
   const given = {
@@ -54,7 +54,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
   };
 }
 
-/** Returns a sentence about the problem if the promise is an empty text. */
+/** Returns a sentence about the problem if the promise (the text for "done") is empty. */
 export function promiseProblems({ promise }: Policy, sources: Sources): readonly string[] {
   if (promise !== '') return [];
   return [

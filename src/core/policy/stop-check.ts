@@ -54,7 +54,7 @@ export interface StopView {
   readonly verified: readonly CheckResult[] | null;
 }
 
-/** Judges the agent's work by the conditions for completing the task and the gates (further tests of such a claim). */
+/** Judges the agent's work: whether it meets a condition for completion, and then passes the gates (further tests). */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
   // An echo of what ralph told the agent is not a statement of the agent.
   const own = promptTexts(policy, EMPTY_HANDOVER, 2);

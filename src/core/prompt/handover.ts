@@ -33,7 +33,7 @@ export type Missing =
       readonly why: string;
       readonly said?: string;
     }
-  /** `hasReplied`: the agent was asked whether it is done, and its reply did not state the promise. */
+  /** `hasReplied`: the agent was asked whether it is done, and did not state the promise (text for "done") again. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;

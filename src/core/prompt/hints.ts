@@ -7,7 +7,7 @@ export interface Hint {
   readonly isProven: boolean;
 }
 
-/** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer hint, and the rest of a longer file is not read. */
+/** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer one; of a longer hint file, the rest is not read. */
 export const HINT_MAX_BYTES = 64 * 1024;
 
 /** How many UTF-16 code units of waiting hints are stored. There is a limit because each saved state has the hints. */

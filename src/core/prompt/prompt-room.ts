@@ -8,7 +8,7 @@ const BYTES_PER_UNIT = 3;
 
 /**
  * Returns how many characters of earlier output fit into a prompt beside the user's own text, or null if the
- * user's text alone leaves no room. Hints get as much room as the earlier output.
+ * user's text alone leaves no room. Hints (notes from outside) get as much room as the earlier output.
  */
 export function contextRoom(prompt: Uint8Array, { most, unit }: PromptLimit): number | null {
   const isBytes = unit === 'bytes';

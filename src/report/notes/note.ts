@@ -32,7 +32,7 @@ export interface NoteFacts {
   readonly missing: readonly string[];
   /** The output of the user's commands that failed after the last iteration. */
   readonly commandOutputs: readonly CommandOutput[];
-  /** The folder of the clean checkout in which the last claim to be done was not accepted; null if there is none. */
+  /** The folder of the clean checkout in which the agent's last claim of completion failed; null if there is none. */
   readonly checkout: string | null;
   /** The shell command that resumes the task. */
   readonly again: string;

@@ -102,7 +102,7 @@ export function folderFinding(
   );
 }
 
-/** Warns of a folder of the vault that is a link to a place outside it. */
+/** Warns of a symbolic link that replaces a folder of the vault (the folder of task files) and leads out of it. */
 export function strayFinding(folder: string): DoctorFinding {
   return warning(
     `vault: ${folder} is a link that leads out of the vault; ralph writes nothing there`,

@@ -114,7 +114,7 @@ function lineAboveOutput(sentence: string): string {
   return oneLine(sentence.split('\n')[0] ?? '', 400);
 }
 
-/** Returns the line that follows if an item's changes were taken back. */
+/** Returns the line that says how to restore the changes of an item after they were taken back. */
 export function redoLine(item: string, taskId: string): string {
   return `to restore the changes of ${oneLine(item, 80)}: ${commandHere('undo', taskId, ['--redo'])}`;
 }

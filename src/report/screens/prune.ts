@@ -23,7 +23,7 @@ export function pruneSummary(totals: PruneTotals): string {
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
-/** Returns the closing sentence of `ralph prune` for a fleet. Its tasks are in a database, which does not tell their size. */
+/** Returns the closing sentence of `ralph prune` for a fleet (machines with a common database). It has no sizes. */
 export function fleetPruneSummary({
   tasks,
   olderThan,

@@ -4,7 +4,7 @@ import { type FolderFacts, ok, warning } from './doctor.ts';
 
 /** The facts that decide whether snapshots of a work tree can be made and stay private. */
 export interface SnapshotFacts {
-  /** Git's version; null if it does not say. */
+  /** Git's version; null if git does not report one. */
   readonly version: string | null;
   /** The folder of the repository's objects. */
   readonly objects: string;

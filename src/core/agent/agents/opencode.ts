@@ -34,7 +34,7 @@ export const opencode: Agent = installedAgent({
           permission: READ_ONLY,
           agent,
         }),
-        // If the user has set this variable, it would override the configuration.
+        // A value that the user has given this variable would override the configuration above.
         OPENCODE_PERMISSION: JSON.stringify(READ_ONLY),
       };
     },
@@ -65,7 +65,7 @@ export const opencode: Agent = installedAgent({
 /** Permissions of the judge. `*` denies every tool that is not named here. */
 const READ_ONLY = { '*': 'deny', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' };
 
-/** Returns the configuration that the user has put into the variable. It is kept because it can name the service. */
+/** Returns the user's configuration in `OPENCODE_CONFIG_CONTENT`. ralph keeps it: it can name the model's service. */
 function configIn(given: string | undefined): object {
   try {
     const config: unknown = JSON.parse(given ?? '{}');
