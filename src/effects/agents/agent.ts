@@ -33,7 +33,7 @@ export interface AgentKind {
   args(turn: AgentTurn): readonly string[];
   /** Returns a reader for the output of one attempt. */
   read(listener: ReaderListener, signs: AgentSigns): AgentReader;
-  /** Returns variables for an attempt that may last `limitMs` milliseconds; absent if it needs none. */
+  /** Returns environment variables for an attempt that may last `limitMs` milliseconds; absent if it needs none. */
   variables?(limitMs: number): NodeJS.ProcessEnv;
   /** Checks, without starting the agent, whether it can work here. */
   examine(): readonly DoctorFinding[];

@@ -21,7 +21,7 @@ export interface ToolDenial extends ToolCall {
   readonly id: string | null;
 }
 
-/** Whether a line begins with `{` and ends with `}`. Much faster than parsing, which throws for any other line. */
+/** Whether a line begins with `{` and ends with `}`, apart from white space. Much faster than a failed parse. */
 export function isBraced(line: Buffer): boolean {
   let first = 0;
   let last = line.length - 1;

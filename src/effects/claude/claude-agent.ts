@@ -6,7 +6,7 @@ import { findOtherLoops } from './other-loops.ts';
 import { findOwnSandbox, withoutOwnSandbox } from './own-sandbox.ts';
 import { createClaudeStream } from './stream.ts';
 
-/** The variable for how many milliseconds `claude --print` waits for sub-agents in the background. */
+/** The environment variable for how many milliseconds `claude --print` waits for sub-agents in the background. */
 const CEILING = 'CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS';
 /** The time left for the agent's answer after that wait. */
 const LAST_STEPS_MS = 10_000;

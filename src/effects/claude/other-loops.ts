@@ -31,7 +31,7 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
   return found;
 }
 
-/** Matches a hook that only runs `ralph check`, which lets an agent end that ralph has started. */
+/** Matches a hook that only runs `ralph check`, which does not keep an agent that ralph has started from ending. */
 const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
 
 function hasRalphStopHook(file: string, home: string | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { RateLimitFacts } from '../../core/agent/attempt.ts';
 import { remember } from '../../core/agent/bounded-map.ts';
 
-/** More kinds of rate limit than any account has. Without a limit, reports could fill the memory. */
+/** More kinds of rate limit than any account has. Without this bound, faulty reports could fill the RAM. */
 const REMEMBERED_TYPES = 32;
 
 /** Stores the newest report on each kind of rate limit (five hours, seven days, …). */

@@ -59,7 +59,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
         return;
       case 'system/permission_denied': {
         const id = nameAt(event, 'tool_use_id');
-        // An event without an id is ignored, since the report would count the call a second time.
+        // An event without an id is ignored, since the `result` event would count the call a second time.
         if (id !== null) sink.refused(id, toolCall(nameAt(event, 'tool_name') ?? 'unknown', null));
         return;
       }
@@ -145,8 +145,8 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     workingSubAgents = working;
   };
 
-  // A background task that ends after the report wakes the agent, and a second report follows. The second one contains
-  // the whole cost, but only the turns since the first one.
+  // A background task that ends after the report (a `result` event) wakes the agent, and a second report follows, which
+  // contains the whole cost, but only the turns since the first report.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     const said = facts().finalMessage;
     // A Stop hook of the user can leave the report without text although the agent has written a text.

@@ -12,7 +12,7 @@ const MOST_TOKENS = 1e12;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 
-/** The tokens of one message, and how many of its input were read from the cache. */
+/** The tokens of one message, and how many of its input tokens were read from the cache. */
 interface MessageTokens extends Tokens {
   readonly cached: number;
 }

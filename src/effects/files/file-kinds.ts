@@ -21,7 +21,7 @@ export function isFolder(place: PathLike): boolean {
   return statOf(place)?.isDirectory() ?? false;
 }
 
-/** Whether something has this path, even a link that leads nowhere. Throws the system's error if this is unknown. */
+/** Whether something has this path, even a dangling symbolic link. Throws the system's error if this is unknown. */
 export function isThere(place: PathLike): boolean {
   return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
 }

@@ -17,14 +17,14 @@ export function isSamePlace(one: string, other: string): boolean {
   return ifPossible(() => realpathSync(one) === realpathSync(other)) ?? false;
 }
 
-/** Whether a symbolic link makes a folder whose path is in `vault` lead out of it; then ralph writes nothing there. */
+/** Whether `folder`, whose path is below the folder `vault`, leads out of it by a symbolic link; false if missing. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);
     const real = realpathSync(folder);
     return real !== root && !real.startsWith(`${root}${path.sep}`);
   } catch {
-    // It does not exist yet, and will be created as a folder.
+    // The folder does not exist yet, and will be created as a real one.
     return false;
   }
 }

@@ -51,7 +51,7 @@ const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For what a killed ralph has left running: all must end within 5 s, in which the program that ends it also starts. */
+/** For what a killed ralph has left running: all must end within 5 s, including the start of the program that ends it. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },
@@ -201,8 +201,8 @@ export function leftoversOfRun(runId: string): {
 }
 
 /**
- * Sweeps a tree, and again if the sweep was empty: it misses a process that was forked during the
- * sweep by a parent that died during it. The caller sends its signals at once, before anything else
+ * Sweeps a tree, and again if the sweep was empty: a sweep misses a process that was forked during
+ * it by a parent that died before its end. The caller sends its signals at once, before anything else
  * can run, so they never hit a reused pid.
  */
 function lookTwice(tree: ProcessTree): TreeSweep {

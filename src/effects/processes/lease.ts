@@ -1,7 +1,7 @@
 import { START_WITHIN } from '../../core/supervisor/lease.ts';
 import { type ClockReading, msSince } from '../time/clock-reading.ts';
 
-/** The time for which a worker may go on after its last beat (a sign of life) that reached the database. */
+/** How long a worker of a fleet may go on after its last beat (a sign of life) that reached the shared database. */
 export interface Lease {
   readonly ms: number;
   /**

@@ -44,8 +44,8 @@ export async function runShellCommand(
   };
   const start = await (options.confine ?? unconfined)(plain).catch(messageOf);
   if (typeof start === 'string') return notRun(command, start);
-  // A process in a new session may lose its parent before ralph first looks for processes, so the run's marker
-  // identifies it. Background processes of the agent carry the marker, too: they are exempt.
+  // A process in a new session may lose its parent before ralph first looks for processes, so the marker (the run's id
+  // in its environment) identifies it. Background processes of the agent have the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
   const others = treeOfRun(marker).sweep().members;
   try {

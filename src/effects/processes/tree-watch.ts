@@ -26,12 +26,12 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `births()` from just before the agent's start. If null, every look is a full sweep. */
+  /** `births()` (number of processes since boot) from just before the agent's start. If null, every look is a sweep. */
   readonly birthsBefore?: number | null;
   readonly births?: () => number | null;
   /** Longest time between two looks for new processes; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
-  /** Called when a sweep finds other members than the one before: the guard has to end them if ralph is killed. */
+  /** Called when a sweep finds other members than the sweep before: a guard process ends them if ralph is killed. */
   readonly onChange?: (members: readonly ProcessEntry[]) => void;
   readonly schedule?: Schedule;
 }
