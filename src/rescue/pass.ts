@@ -13,7 +13,7 @@ import { sideBySide } from './side-by-side.ts';
 
 export interface PassOptions {
   readonly stuckAfterMs: number;
-  /** Whether to start files from `Needs_Action`, too. */
+  /** Whether to start tasks for the new files, too, those in `Needs_Action`. */
   readonly startNew: boolean;
   readonly concurrency: number;
   /** How often to look for newly due files while tasks run and a place is free; absent: never. */
@@ -34,7 +34,7 @@ const DAY_SPENT = {
 } as const;
 
 export interface PassEnd {
-  /** Why the pass ended before all files were processed; null if it was not cut short. */
+  /** Why the pass (one round through the task files) ended before all were processed; null if it was not cut short. */
   readonly cause: CommonCause | null;
   /** How many files could not be processed because of an error. */
   readonly problems: number;

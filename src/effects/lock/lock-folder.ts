@@ -66,7 +66,7 @@ export interface Claims {
 
 /** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Claims are padded to this length, which no claim exceeds, even with the longest path of a vault. */
+/** Claims are padded to this length, which no claim exceeds, even with the longest paths in it. */
 const RECORD_LENGTH = 8191;
 /** Most tries to create a claim: each time, the last driver to leave may have removed the folder. */
 const MOST_ENTRIES = 1_000;
@@ -117,7 +117,7 @@ export function removeClaims(folder: string, files: readonly string[]): void {
     rmdirSync(folder);
     rmdirSync(path.dirname(folder));
   } catch {
-    // It is gone, or other claims are still in it.
+    // A folder is gone, or other claims are still in it.
   }
 }
 

@@ -51,7 +51,7 @@ const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** For what a killed ralph has left running: all must end within 5 s, including the start of the program that ends it. */
+/** For what a killed ralph has left running: all ends within 5 s, including the start of the program that ends it. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },

@@ -11,7 +11,7 @@ import { inHistory, moveToHistory, type TaskPaths } from './task-folder.ts';
  * died after completing the task and before announcing that. If its state is corrupt, the file is set aside.
  */
 
-/** Renames a completed task of the same id in the history, by its start time, so that this one can take its place. */
+/** Renames an earlier run of the task in the history, by its start time, so that the current run can take its place. */
 export function archiveNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);

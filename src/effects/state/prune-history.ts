@@ -99,7 +99,7 @@ function look(file: string): Stats | undefined {
   return lstatSync(file, { throwIfNoEntry: false });
 }
 
-/** Returns the size of a file or a whole folder; links are not followed. */
+/** Returns the size of a file or a whole folder; symbolic links are not followed. */
 function bytesOf(file: string): number {
   const stats = look(file);
   if (stats === undefined) return 0;
@@ -107,7 +107,7 @@ function bytesOf(file: string): number {
   return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
 }
 
-/** Removes files and folders; returns why this failed, or null. Keeps the targets of links. */
+/** Removes files and folders; returns why this failed, or null. Keeps the targets of symbolic links. */
 function remove(files: readonly string[]): string | null {
   try {
     for (const file of files) rmSync(file, { recursive: true, force: true });

@@ -146,12 +146,12 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Matches the signature at the end of a hint. Write access to files cannot forge it: this takes the user's key. */
+/** Matches the signature at the end of a hint. Forging it takes the user's key, not only write access to files. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Returns the name that a hint's signature covers: the task and the file, so that no copy elsewhere is proven. */
+/** Returns the name that a hint's signature covers: the task and the file, so that a copy elsewhere is not valid. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }

@@ -205,7 +205,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
 
-  /** Writes the other memory together with the first one, so that a disk that fills up has room for how it ended. */
+  /** Writes the second memory file at the first save, so that a disk that fills up has room for how the task ended. */
   const holdRoom = (name: string, json: string): Promise<readonly (() => Promise<void>)[]> =>
     overwriteFile(path.join(places.folder, name), json).then(
       (sync) => [sync],

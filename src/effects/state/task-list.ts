@@ -97,7 +97,7 @@ export function findTaskFolder(stateDir: string, taskId: string): string | null 
   return [folder, path.join(history, taskId)].find(isRealFolder) ?? null;
 }
 
-/** Whether this is a folder, not a link to one. */
+/** Whether this is a folder, not a symbolic link to one. */
 export function isRealFolder(folder: string): boolean {
   return lstatSync(folder, QUIETLY)?.isDirectory() ?? false;
 }
