@@ -31,7 +31,7 @@ export interface Ports {
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
-  /** Counts what all tasks of the folder (the vault) spent today; called only if a daily budget is set. Never rejects. */
+  /** Counts what the vault's (the task folder's) tasks spent today; called only with a daily budget. Never rejects. */
   readonly countDay: () => Promise<DaySpending>;
   /**
    * Returns what the sandbox noticed since the last call: refused hosts, and new files that other programs may run.

@@ -4,8 +4,8 @@ type Work = () => Promise<void>;
  * Runs pieces of work side by side, at most `places` at a time. Whenever a place is free, `next` is asked for a piece,
  * with the number of pieces that run; null means that nothing is due now. While pieces run, `next` is asked again when
  * one of them ends or `wake` resolves; the signal of `wake` aborts at the end. Calls of `next` never overlap. Resolves
- * when nothing runs and nothing is due. If a piece or `next` rejects, no more work starts, and the function rejects once
- * all running pieces have ended.
+ * when nothing runs and nothing is due. If a piece or `next` rejects, no more work starts, and the function rejects
+ * once all running pieces have ended.
  */
 export async function sideBySide(
   places: number,

@@ -15,7 +15,7 @@ export class GitError extends Error {
   }
 }
 
-/** Returns what git printed, without the last line break. Throws a `GitError` (`why`, or its reason) if git failed. */
+/** Returns git's output without the last line break. If git failed, throws a `GitError` (`why`, or git's reason). */
 export function outputOf(answer: GitAnswer, why?: string): string {
   if (answer.exitCode !== 0) throw new GitError(why ?? reasonOf(answer), answer.complaint);
   return answer.output.endsWith('\n') ? answer.output.slice(0, -1) : answer.output;

@@ -18,7 +18,7 @@ import { asInput, asTreePath, type TreePath } from './tree-path.ts';
  * archive can contain them, and an agent that may edit files but not run programs can write them.
  */
 
-/** Only a git that accepts settings from variables reports this setting back. */
+/** Only a git that accepts settings from environment variables reports this setting back. */
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
 const FILTERS = '^filter\\..*\\.(clean|smudge|process|required)$';
@@ -48,8 +48,8 @@ export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Gi
 }
 
 /**
- * Returns settings that replace the repository's own filters and merge drivers: by the user's of the same name, or else
- * by none, so that a merge leaves a conflict. Rejects with a `GitError` if they are unknown.
+ * Returns settings that replace the repository's own filters and merge drivers by the user's of the same name. If there
+ * is none, a filter is off, and a merge leaves a conflict. Rejects with a `GitError` if git cannot tell which there are.
  */
 export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
   const settings = await overrideOwn(folder, git, `${FILTERS}|${MERGE_DRIVERS}`);

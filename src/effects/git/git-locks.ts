@@ -45,7 +45,7 @@ export function indexLockOf(index: string): string {
   return `${index}.lock`;
 }
 
-/** Says, as a clause, since when this lock is there, and when it may be removed; or that it is gone by now. */
+/** Returns a clause: since when the lock has been there, and when it may be removed; or that it is gone by now. */
 export function lockText(file: string): string {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return `${file} was there, and is gone by now`;

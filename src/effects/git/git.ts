@@ -60,7 +60,7 @@ export function withTimeout(git: Git, timeoutMs: number): Git {
   return makeGit((args, extras) => askGit(git, args, { timeoutMs, ...extras }));
 }
 
-/** Returns the same git for the repository `gitDir`, which it need not find. `workTree` overrides `core.worktree`. */
+/** Returns the same git, which uses the repository `gitDir` without a search. `workTree` overrides `core.worktree`. */
 export function onlyIn(git: Git, gitDir: string, workTree?: string): Git {
   const places = [
     `--git-dir=${gitDir}`,

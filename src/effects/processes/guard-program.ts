@@ -32,7 +32,7 @@ if (runId !== '' && (await hasDied(driver))) {
   clearInterval(hurry);
 }
 
-/** Resolves when ralph is gone or says `bye`. Without a lease, the shell has watched ralph; `args` lists what it noted. */
+/** Resolves when ralph is gone or says `bye`. Without a lease, the shell has watched ralph; `args` is what it noted. */
 async function untilOver(args: readonly string[]): Promise<WatchEnd> {
   const [, leaseMs] = /^lease=(\d+)$/.exec(args[0] ?? '') ?? [];
   return leaseMs === undefined

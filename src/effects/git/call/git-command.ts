@@ -175,7 +175,7 @@ const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** Calls `giveUp` if this process exits; returns a function that prevents that. All calls share one listener. */
+/** Calls `giveUp` if this process exits; returns a function that cancels this. All calls share one `exit` listener. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);

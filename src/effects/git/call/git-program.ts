@@ -3,7 +3,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
-/** Returns the file of git, and the PATH for what it starts. A `git` in the work tree is taken only without another. */
+/** Returns the file of git, and the PATH for what it starts. A `git` in the work tree is taken only if there is no other. */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
