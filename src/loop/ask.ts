@@ -66,7 +66,7 @@ export async function ask(
   }
 }
 
-/** Questions without `disturb`: the first two take no time before the next snapshot; a look reports its commands. */
+/** Questions without `disturb`: the first two let no time pass before a snapshot; a look reports its commands itself. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */

@@ -18,7 +18,7 @@ import { createToolAnswers } from './tool-answers.ts';
 /** The calls by which the reader of any agent reports the content of its events. */
 export interface Sink {
   session(id: string | null): void;
-  /** `continues`: the text is a chunk, which continues the chunk before it. Otherwise it is whole, and shown at once. */
+  /** `continues`: the text is a chunk that follows the chunk before. Otherwise the text is whole, and shown at once. */
   text(text: string, continues?: boolean): void;
   /** The texts so far are not the final message. */
   newMessage(): void;

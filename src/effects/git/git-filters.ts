@@ -40,7 +40,7 @@ export async function withoutOwnFilters(
   return overrideOwn(folder, git, FILTERS);
 }
 
-/** Returns git in a folder, without filters that only its repository defines. Rejects with a `GitError` if they are unknown. */
+/** Returns git in a folder, without filters that only its repository defines. Rejects with a `GitError`. */
 export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Git> {
   const settings = await withoutOwnFilters(folder, git);
   if (settings === null) throw new GitError('git cannot tell which filters are configured');
@@ -49,7 +49,7 @@ export async function gitWithoutOwnFilters(git: Git, folder: string): Promise<Gi
 
 /**
  * Returns settings that replace the repository's own filters and merge drivers by the user's of the same name. If there
- * is none, a filter is off, and a merge leaves a conflict. Rejects with a `GitError` if git cannot tell which there are.
+ * is none, a filter is off, and a merge leaves a conflict. Rejects with a `GitError` if git cannot list the settings.
  */
 export async function withoutOwnPrograms(folder: string, git: Git): Promise<readonly GitSetting[]> {
   const settings = await overrideOwn(folder, git, `${FILTERS}|${MERGE_DRIVERS}`);
@@ -152,7 +152,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** Whether anything is at this path. What cannot be read counts, and a dangling symbolic link: git's HEAD may be one. */
+/** Whether anything is, or may be, at this path. A dangling symbolic link counts: git accepts such a link as HEAD. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -29,7 +29,7 @@ export function withGitSettings(git: Git, settings: readonly GitSetting[]): Git 
   );
 }
 
-/** Returns the same git with other places for its repository, index or objects, named by git's environment variables. */
+/** Returns the same git with other places for its repository, index or objects, by git's environment variables. */
 export function withPlaces(git: Git, places: Readonly<Record<`GIT_${string}`, string>>): Git {
   return makeGit((args, extras) =>
     askGit(git, args, { ...extras, places: { ...places, ...extras.places } }),

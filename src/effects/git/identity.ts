@@ -13,7 +13,7 @@ const VARIABLES = {
 /** Without this setting, git would make up an address from the names of the user and the machine. */
 const AS_CONFIGURED: GitSetting = { name: 'user.useConfigOnly', value: 'true' };
 
-/** Returns settings by which git commits as the user. They replace the variables above, which ralph does not pass on to git. */
+/** Returns settings by which git commits as the user. They replace the variables above, which git does not get. */
 export function gitIdentity(env: NodeJS.ProcessEnv): readonly GitSetting[] {
   const named = Object.entries(VARIABLES).flatMap(([variable, name]) => {
     const value = env[variable];
@@ -33,7 +33,7 @@ export function unknownAuthor(who: string): string {
   return `${who} commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.`;
 }
 
-/** Whether settings hold the user's name and address, and no other author or committer. Then `isKnown` need not be asked. */
+/** Whether settings hold the user's name and address, and no other author or committer; if so, `isKnown` is true. */
 export function namesUser(settings: ListedSettings): boolean {
   if (Object.values(VARIABLES).some((name) => settingOf(settings, name) !== null)) return false;
   return ['user.name', 'user.email'].every((name) => settingOf(settings, name)?.trim());

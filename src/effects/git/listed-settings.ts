@@ -6,7 +6,7 @@ import { asText } from './tree-path.ts';
 
 const LIST_SETTINGS = ['config', '--list', '--show-scope', '-z'];
 
-/** What git answers to `LIST_SETTINGS`, as latin1. */
+/** What git prints for the arguments `LIST_SETTINGS`, as latin1. */
 export type ListedSettings = string;
 
 /** Lists all settings, each with its scope; null if git fails, as it does before 2.26. */
@@ -24,7 +24,7 @@ export function settingOf(listed: ListedSettings, wanted: string): string | null
   return readSettings(listed, 1).findLast(({ name }) => name === wanted)?.value ?? null;
 }
 
-/** Returns the path in a setting, with `~` replaced. Null if it is not set, and undefined if only git can resolve it. */
+/** Returns the path in a setting, with `~` replaced; null if it is not set, undefined if only git can resolve it. */
 export function pathOf(
   listed: ListedSettings,
   wanted: string,

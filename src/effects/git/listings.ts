@@ -23,7 +23,7 @@ export function asEntry({ mode, id, name }: IndexEntry): readonly [TreePath, Tre
 export interface StagedEntry extends IndexEntry {
   /** `0`, or a side of a conflict: `1` to `3`. */
   readonly stage: string;
-  /** With `-v`: `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; lower case if assumed unchanged. */
+  /** With `-v`: `H` for an ordinary entry, `S` for one outside a sparse checkout; lower case if assumed unchanged. */
   readonly tag: string;
 }
 
@@ -66,7 +66,7 @@ export function readAttribute(output: string): ReadonlyMap<TreePath, string> {
   return values;
 }
 
-/** Yields what stands before the tab of each line, and the name after it. A regular expression would take twice as long. */
+/** Yields what stands before the tab of each line, and the name after it. Twice as fast as a regular expression. */
 function* readTabbed(output: string): Generator<readonly [words: string, name: TreePath]> {
   for (let start = 0, end = 0; end !== -1; start = end + 1) {
     end = output.indexOf('\0', start);

@@ -43,7 +43,7 @@ async function open<Found>(
   return { kind: 'none', why: `git does not open the one at ${place}${reasonOf(answer)}` };
 }
 
-/** Returns git's reason in brackets, and the command that makes git trust the folder's owner if it does not; '' for none. */
+/** Returns git's reason in brackets, with the command that makes git trust the folder if git names one; '' for none. */
 function reasonOf({ exitCode, complaint }: GitAnswer): string {
   if (exitCode === null) return ' (git was not found, or could not be started)';
   const said = asText(complaint);

@@ -45,7 +45,7 @@ export interface PrivateGitRequest {
   readonly repository: Repository;
   readonly env: NodeJS.ProcessEnv;
   readonly runId?: string | undefined;
-  /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: lines that switch all conversions off. */
+  /** Lines of `info/attributes`, which no `.gitattributes` overrules. Default: they switch off all conversions. */
   readonly attributes?: string;
   /** The limit for one call of git. */
   readonly timeoutMs: number;

@@ -84,7 +84,7 @@ export interface Head {
   readonly branch: string | null;
 }
 
-/** Asks git for HEAD. The commit is null only for a branch without commits. Throws a `GitError` if git cannot read HEAD. */
+/** Asks git for HEAD. The commit is null only for a branch without commits. Rejects with a `GitError` if git fails. */
 export async function readHead(git: Git): Promise<Head> {
   const both = await askGit(git, ['rev-parse', 'HEAD', '--symbolic-full-name', 'HEAD']);
   const [commit, name] = both.exitCode === 0 ? both.output.trimEnd().split('\n') : [];

@@ -29,7 +29,7 @@ import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
  *
  * Parts that other machines cannot use are left out: the running process, since a fleet's database names the worker;
  * the length of the log, since the log is not packed; the events, which are stored beside the packed state; the
- * settings, since each worker takes them from the submitted task; and the setup of git, since each machine has its own clone.
+ * settings, since each worker takes them from the submitted task; and git's setup, as each machine has its own clone.
  */
 
 /** The largest unpacked size, so that a forged row of the database cannot fill the RAM or the disk. */

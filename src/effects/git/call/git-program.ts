@@ -3,7 +3,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
-/** Returns the file of git, and the PATH for what it starts. A `git` in the work tree is taken only if there is no other. */
+/** Returns the file of git, and the PATH for what git starts. Takes a `git` in the work tree only if it is the only one. */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -74,7 +74,7 @@ export function gitEnvironment(
   };
 }
 
-/** Variables that bind git to one repository, index or way to read paths. A hook that started ralph sets some of them. */
+/** Variables that bind git to one repository, index or way to read paths. A git hook that starts ralph has some set. */
 const BOUND =
   /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
 

@@ -16,7 +16,7 @@ type Call = (args: readonly string[], extras: CallExtras) => Promise<GitAnswer>;
 
 const CALL = Symbol('call of git');
 
-/** Git in one folder, with its environment and limits. Any code may hold it; only the code in `effects/git` calls it. */
+/** Git in one folder, with its environment and limits. Any code may hold it; only code in `effects/git` calls it. */
 export interface Git {
   readonly [CALL]: Call;
 }

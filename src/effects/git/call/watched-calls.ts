@@ -45,7 +45,7 @@ export function subcommandOf(args: readonly string[]): string {
   return args[at] ?? '';
 }
 
-/** Watches a call by the limits of its run. The returned function ends the watch, and is told whether git has answered. */
+/** Watches a call by the limits of its run. Returns a function that ends the watch, given whether git has answered. */
 export function beginCall(call: GitCall): (hasAnswered: boolean) => void {
   return (here.getStore() ?? ofNoRun).begin(call);
 }

@@ -23,7 +23,7 @@ export async function quit(git: Git, operation: string): Promise<void> {
   outputOf(await askGit(git, [operation, '--quit']));
 }
 
-/** Makes the files and the index those of a commit. Removes all other files, even ignored ones. Rejects with a `GitError`. */
+/** Makes files and index those of a commit. Removes all other files, even ignored ones. Rejects with a `GitError`. */
 export async function becomeCommit(git: Git, commit: string): Promise<void> {
   outputOf(await askGit(git, ['reset', '--hard', '--quiet', commit]));
   outputOf(await askGit(git, ['clean', '-ffdxq']));
@@ -91,7 +91,7 @@ export async function workTrees(git: Git): Promise<readonly ListedTree[]> {
     });
 }
 
-/** Adds a work tree, with only a `.git` in its folder, on a branch or with a detached HEAD. Rejects with a `GitError`. */
+/** Adds a work tree with only a `.git` in its folder, on a branch or at a commit. Rejects with a `GitError`. */
 export async function addWorkTree(
   git: Git,
   place: string,

@@ -12,7 +12,7 @@ const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 const NUMSTAT = ['diff-tree', '-r', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv'];
 const COMPARING = 'git cannot compare two trees';
 
-/** Resolves to the files and folders in which two trees differ, each with its old and new entry. Rejects with a `GitError`. */
+/** Returns the files and folders that differ between two trees, with old and new entry. Rejects with a `GitError`. */
 export async function rawDiff(
   git: Git,
   from: string,
@@ -26,7 +26,7 @@ export async function stagedSince(git: Git, commit: string): Promise<readonly Tr
   return [...((await orNull(stagedChanges(git, commit)))?.keys() ?? [])];
 }
 
-/** Returns the paths whose files differ from the index; null if git fails. The git filters named in `filters` do not run. */
+/** Returns the paths whose files differ from the index; null if git fails. Does not run the git filters `filters`. */
 export async function filesUnlikeIndex(
   git: Git,
   filters: Iterable<string> = [],
@@ -71,7 +71,7 @@ export async function countPaths(git: Git, pairs: readonly TreePair[]): Promise<
   return counts;
 }
 
-/** Returns how two trees or commits differ, file by file. Rejects with a `GitError` that says `why`, or git's reason. */
+/** Returns how two trees or commits differ, file by file. Rejects with a `GitError` (`why`, or git's reason). */
 export async function changesBetween(
   git: Git,
   from: string,
@@ -109,7 +109,7 @@ export async function diffWithout(
   return asText((await askGit(git, [...TEXT, from, to, '--', ':(top)', ...without])).output);
 }
 
-/** Passes the differences between two trees to `onOutput` as text, piece by piece. Resolves to whether git succeeded. */
+/** Passes the differences between two trees to `onOutput` as text, piece by piece. Returns whether git succeeded. */
 export async function readDiff(
   git: Git,
   from: string,

@@ -10,7 +10,7 @@ export async function isAncestor(git: Git, commit: string, of: string): Promise<
   return (await askGit(git, ['merge-base', '--is-ancestor', commit, of])).exitCode === 0;
 }
 
-/** Counts the commits that lead up to `tips` but not to `without`. Ignores missing tips. Resolves to null if git fails. */
+/** Counts the commits in the history of `tips` but not of `without`. Ignores missing tips. Null if git fails. */
 export async function countCommits(
   git: Git,
   tips: Iterable<string>,
@@ -81,7 +81,7 @@ export async function commitsOfTask(
   return outputOrNull(await askGit(git, args))?.match(/^.+$/gm) ?? [];
 }
 
-/** Returns the newest commit for a task on the line of first parents after `from`; null if there is none, or git fails. */
+/** Returns a task's newest commit on the line of first parents after `from`; null if there is none, or git fails. */
 export async function newestOfTask(
   git: Git,
   taskId: string,
@@ -106,7 +106,7 @@ export async function pathsOfTask(
   return readNames(listed);
 }
 
-/** Arguments that select the commits lost with a folder: a ref before `--not` leads to them, and none of those after it. */
+/** Arguments that select the commits lost with a folder: a ref before `--not` leads to them, and no ref after `--not`. */
 const UNKEPT = {
   /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],

@@ -21,7 +21,7 @@ export async function indexNames(
   return readNames(outputOf(await askGit(git, ['ls-files', '-z', ...pathspecs])));
 }
 
-/** Lists an index, or its entries at some paths, with flags. Rejects with a `GitError` that says `why`, or git's reason. */
+/** Lists an index, or its entries at some paths, with flags. Rejects with a `GitError` (`why`, or git's reason). */
 export async function indexEntries(
   git: Git,
   names: readonly TreePath[] = [],
@@ -57,7 +57,7 @@ export async function listWorkTree(
   }));
 }
 
-/** Returns which of the paths git ignores. Paths in the index count only with `evenTracked`. Rejects with a `GitError`. */
+/** Returns which of the paths git ignores; those in the index only with `evenTracked`. Rejects with a `GitError`. */
 export async function ignoredAmong(
   git: Git,
   names: readonly TreePath[],
@@ -70,12 +70,12 @@ export async function ignoredAmong(
   return readNames(answer.output);
 }
 
-/** Fills an index from a tree or commit; null empties it. Rejects with a `GitError` that says `why`, or git's reason. */
+/** Fills an index from a tree or commit; null empties the index. Rejects with a `GitError` (`why`, or git's reason). */
 export async function readIntoIndex(git: Git, tree: string | null, why?: string): Promise<void> {
   outputOf(await askGit(git, ['read-tree', tree ?? '--empty']), why);
 }
 
-/** Git keeps a part of a split index in a second file, which would be left behind when ralph removes an index of its own. */
+/** Git keeps a part of a split index in a second file, which would stay behind when ralph removes its own index. */
 const WHOLE = ['-c', 'core.splitIndex=false'];
 
 /** Fills an index from a tree, and at some paths from the work tree; file times stay. Rejects with a `GitError`. */
@@ -92,7 +92,7 @@ export async function stagePaths(
   outputOf(added, why.adding);
 }
 
-/** Moves the index and the files from one tree to another. Resolves to false if git fails: a changed file may be in the way. */
+/** Moves index and files from one tree to another. Returns false if git fails, as when a changed file is in the way. */
 export async function switchTrees(git: Git, from: string, to: string): Promise<boolean> {
   return (await askGit(git, ['read-tree', '-m', '-u', from, to])).exitCode === 0;
 }

@@ -4,7 +4,7 @@ import { outputOf } from '../git-error.ts';
 import { readTree } from '../listings.ts';
 import type { TreePath } from '../tree-path.ts';
 
-/** Lists all that is below a tree: mode and id of the files by path, and the ids of folders. Rejects with a `GitError`. */
+/** Lists all that is below a tree: mode and id of files by path, and ids of folders. Rejects with a `GitError`. */
 export async function treeEntries(git: Git, tree: string): Promise<ReturnType<typeof readTree>> {
   const listed = await askGit(git, ['ls-tree', '-r', '-t', '-z', tree]);
   return readTree(outputOf(listed, `git cannot list the tree ${tree}`));

@@ -20,7 +20,7 @@ export type PushEnd =
   | { readonly kind: 'pushed' }
   /** The ref holds another commit than was expected: nothing was written. */
   | { readonly kind: 'moved'; readonly why: string }
-  /** A hook or missing permissions refused the push, or git cannot send the commit. Trying again does not help by itself. */
+  /** A hook or missing permissions refused the push, or git cannot send the commit. Just trying again does not help. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string };
 
@@ -67,7 +67,7 @@ export function fetchTrouble(complaint: string, url: string, wanted: string): Fe
 
 /** One line of `git push --porcelain`, for one ref. */
 const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
-/** What git says if a ref is not what the push or the origin expected. Only another look tells whether the push failed. */
+/** What git says if a ref is not what the push or the origin expected. Only a new listing tells if the push failed. */
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
@@ -108,7 +108,7 @@ function awayFrom(shown: string, complaint: string): { kind: 'away'; why: string
   return { kind: 'away', why: `${shown} cannot be reached: ${saidIn(complaint, /\S/)}.` };
 }
 
-/** Returns a URL, or words with URLs in them, to be shown to people: on one line, without users, passwords and tokens. */
+/** Returns a URL, or words with URLs in them, to show to people: on one line, without users, passwords and tokens. */
 export function shownUrl(text: string): string {
   // A user name in a URL may be a token, and cannot be recognized as one.
   return oneLine(maskSecrets(text.replace(/:\/\/[^/\s'"]*@/g, '://')), 200);

@@ -13,7 +13,7 @@ const FETCH = [
   '--no-recurse-submodules',
 ];
 
-/** What to fetch: a commit by its full id, or a ref there and its name here, such as `+refs/heads/*:refs/origin/heads/*`. */
+/** What to fetch: a commit by its full id, or a ref there and its name here: `+refs/heads/*:refs/origin/heads/*`. */
 export type Refspec = string;
 
 /** Fetches commits and refs. Rejects with a `GitError`. */
@@ -32,7 +32,7 @@ export type ListedThere =
   | { readonly kind: 'listed'; readonly refs: ReadonlyMap<string, string> }
   | { readonly kind: 'failed'; readonly complaint: string };
 
-/** Lists refs of another repository with their ids: all below `name` if it ends with a slash, and else the one of this name. */
+/** Lists refs of another repository with their ids: all below `name` if `name` ends with a slash, else only `name`. */
 export async function listThere(git: Git, there: string, name: string): Promise<ListedThere> {
   const isFolder = name.endsWith('/');
   const args = ['ls-remote', '--quiet', '--', there, isFolder ? `${name}*` : name];
@@ -89,7 +89,7 @@ export async function makeBare(git: Git, folder: string, hash: 'sha1' | 'sha256'
   outputOf(made, `git cannot make ${folder}: ${made.complaint}`);
 }
 
-/** Whether an object that the refs of a repository lead to is missing or cannot be read; false if git did not answer. */
+/** Whether an object to which the refs of a repository lead is missing or unreadable; false if git did not answer. */
 export async function isDamaged(git: Git): Promise<boolean> {
   const how = ['--connectivity-only', '--no-dangling', '--no-progress'];
   const { exitCode } = await askGit(git, ['fsck', ...how]);
