@@ -38,7 +38,7 @@ export async function ask(
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'examine': {
-      // Processes that the agent left running are ended: they could help the checks or write to the judge's files.
+      // Ends what the agent left running: it could help the checks, or write to the files of the judge, another agent.
       if (action.part === 'cleanCheckout' || action.part === 'judge')
         await ports.agent.close(ports.stops.hurry);
       const found = await ports.examiner.examine(action);
@@ -66,7 +66,7 @@ export async function ask(
   }
 }
 
-/** Questions without `disturb`: the first two let no time pass before a snapshot; a look reports its commands itself. */
+/** Questions without `disturb`: the first two take no time before a snapshot; a look reports its commands itself. */
 const LEAVES_TREE: ReadonlySet<Question['kind']> = new Set(['start-agent', 'count-day', 'look']);
 
 /** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */

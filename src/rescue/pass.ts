@@ -189,7 +189,7 @@ async function act(action: FileAction, held: LockedFile): Promise<FileOutcome> {
   }
 }
 
-/** Counts a failure of the previous rescue now, since the new rescue moves away the state that shows the failure. */
+/** Counts a failure of the last rescue (task for a stuck file) now, since the new rescue moves its state file away. */
 async function countBefore({ facts, ports }: LockedFile): Promise<void> {
   const { rescue, rescueId } = facts;
   if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {

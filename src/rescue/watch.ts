@@ -7,7 +7,7 @@ export interface WatchOptions extends PassOptions {
   readonly intervalMs: number;
 }
 
-/** Why a watch waits longer than usual before its next pass. */
+/** Why a watch waits longer than usual before its next pass, a round through the task files. */
 export type Rest =
   | { readonly kind: 'cause'; readonly cause: CommonCause; readonly forMs: number }
   /** The folders of the vault cannot be read. */

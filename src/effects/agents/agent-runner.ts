@@ -51,7 +51,7 @@ export interface RunnerOptions extends ChildOptions {
   /** Called with background processes: those that an attempt has left running, or those that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
-  /** Set in a fleet: how long the worker's claim to the task holds without renewal. Near its end, no agent may run. */
+  /** Set in a fleet (machines that share tasks): how long a claim to a task holds. Near its end, no agent may start. */
   readonly lease?: Lease | undefined;
 }
 

@@ -165,8 +165,8 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): ProcessEnd
 
 /**
  * Ends background processes that an iteration left, and everything they started: SIGTERM, then
- * SIGKILL after a second. If `marker` is set, also ends every process that carries it and started
- * no earlier than the oldest of `processes`.
+ * SIGKILL after a second. If `marker`, a run's id, is set, also ends every process that has this id in
+ * its environment and started no earlier than the oldest of `processes`.
  */
 export function endLeftovers(
   processes: readonly ProcessIdentity[],

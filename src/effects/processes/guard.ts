@@ -14,9 +14,9 @@ import { spawnHelper } from './spawn-process.ts';
  *
  * A ralph that is only suspended (SIGSTOP) keeps its end open, and nothing happens.
  *
- * A worker of a fleet has a lease, a time limit for renewing its claim: while the worker is suspended, another one may
- * claim the task. A shell cannot measure the time between two lines, so in a fleet `guard-program.js` itself is the
- * guard from the start, and also gets `beat AGE_MS` with each renewal. See `lease-watch.ts`.
+ * A worker of a fleet (machines that share tasks) has a lease, a time limit for renewing its claim to a task: while the
+ * worker is suspended, another one may claim the task. A shell cannot measure the time between two lines, so in a fleet
+ * `guard-program.js` is the guard from the start, and also gets `beat AGE_MS` at each renewal. See `lease-watch.ts`.
  */
 const WAIT_FOR_THE_END = `
 trap '' HUP INT TERM

@@ -3,8 +3,8 @@ import { isMarkedInner, type ProcessEntry } from './process-table.ts';
 import type { ProcessTree } from './process-tree.ts';
 
 /**
- * Returns a tree whose agent is in a sandbox. The wrappers around the agent share its process group, but only processes
- * inside have a variable that marks them. So the agent's are the marked ones in the group of the oldest marked process.
+ * Returns a tree whose agent is in a sandbox. The wrappers around the agent share its process group, but only what runs
+ * inside has a marking variable. So the agent's processes are the marked ones in the group of the oldest marked one.
  */
 export function innerTree(tree: ProcessTree): ProcessTree {
   let group: number | undefined;

@@ -23,7 +23,7 @@ import { parseState } from './state-schema.ts';
 import { makeTaskFolder, type TaskPaths } from './task-folder.ts';
 
 /*
- * A task that another machine can resume, as one text, compressed with gzip:
+ * A task that another machine of a fleet (machines that share tasks) can resume, as one text, compressed with gzip:
  *
  *   { "schema_version": 1, "state": {…}, "memory": {…}, "baseline": "{…}", "deciders": "{…}", "prompt": "…" }
  *

@@ -3,7 +3,7 @@ import { realPath } from '../../files/real-path.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { outerPath } from '../../processes/outer-path.ts';
 
-/** Returns the file of git, and the PATH for what git starts. Takes a `git` in the work tree only if it is the only one. */
+/** Returns the file of git, and the PATH for what git starts. Takes a `git` in the work tree only without another. */
 export function gitProgram(
   cwd: string,
   env: NodeJS.ProcessEnv,

@@ -106,7 +106,7 @@ export async function pathsOfTask(
   return readNames(listed);
 }
 
-/** Arguments that select the commits lost with a folder: a ref before `--not` leads to them, and no ref after `--not`. */
+/** Arguments that select the commits lost with a folder: a ref before `--not` leads to them, but no ref after it. */
 const UNKEPT = {
   /** For a repository that is removed with all its refs. */
   repository: ['--all', '--not', '--remotes'],
