@@ -17,8 +17,8 @@ interface KeptGuardOptions {
 
 /**
  * Starts and replaces the guard of a run, the process that ends the agent if ralph is killed. It starts with the first
- * agent, but in a fleet at once, since a check command may run first. In a fleet, another worker may claim a killed
- * worker's task, so a guard that has ended is replaced: only once per attempt, in case no guard can stay alive.
+ * agent, or in a fleet with the run, since a check command may run first. In a fleet, another worker may claim a killed
+ * worker's task, so a guard that has ended is replaced, but only once per attempt, in case no guard can stay alive.
  */
 export function keepGuard({ runId, guardProgram, lease, warn }: KeptGuardOptions) {
   let guard: Guard | null = null;

@@ -73,7 +73,7 @@ export function isYoungest(
   const birthsNow = countBirths();
   if (birthsThen === null || birthsNow === null || !showsOwnPids()) return false;
   const born = birthsNow - birthsThen;
-  // Some sandboxes invent the count: then it does not even include the process itself.
+  // Some sandboxes invent the count of processes: then it does not even include the process itself.
   if (born < 1) return false;
   if (born === 1) return true;
   // Pids wrap around at the largest. The count is doubled because pids in use are skipped.

@@ -26,7 +26,7 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `births()` (number of processes since boot) from just before the agent's start. If null, every look is a sweep. */
+  /** `births()` (processes created since boot) from just before the agent's start. If null, every look is a sweep. */
   readonly birthsBefore?: number | null;
   readonly births?: () => number | null;
   /** Longest time between two looks for new processes; the first are closer. Default: 500, or 2,000 with `ps`. */
@@ -62,7 +62,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     onChange?.(members);
   }
 
-  // Some sandboxes invent the count: then it does not even include the agent.
+  // Some sandboxes invent the count of processes: then it does not even include the agent.
   const isCounted = birthsBefore !== null && (births() ?? 0) > birthsBefore;
   let birthsSeen: number | null = null;
   function sweep(): TreeSweep {

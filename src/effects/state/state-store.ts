@@ -256,7 +256,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         try {
           await writeStep(state, events, since);
         } catch (error) {
-          // No save follows the last one, so its failure must be dealt with here.
+          // No other save follows the one at the task's end, so a failure of it must be dealt with here.
           if (!isEnd) throw error;
           await writeStep(state, events, since).catch(() => writeEnd(saved));
         }
@@ -276,7 +276,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       attempt(async () => {
         await synced;
         // In the history, a task with the status `running` would seem to have lost its process. If there is no room to
-        // save how it ended, it stays where it is, and a resume finishes it.
+        // save how the task ended, the task stays outside the history, and a resume finishes it.
         if (unsaved !== null) await writeEnd(unsaved);
         archiveNamesake(places);
         places = await retryBusy(() => inMoreRoom(async () => moveToHistory(places, run.task_id)));
