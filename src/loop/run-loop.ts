@@ -137,7 +137,7 @@ function sinceNow({ clock }: Ports): AnsweredNow {
   });
 }
 
-/** Settles as `work` does, but rejects as soon as there is a bug, even if `work` never settles. */
+/** Settles as `work` does, but rejects as soon as `bugs` aborts, even if `work` never settles. */
 function unlessBroken<T>(work: Promise<T>, bugs: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onBug = (): void => reject(bugs.reason);

@@ -140,7 +140,7 @@ export function createClaudeStream(listener: ReaderListener, signs: AgentSigns):
     const started = subAgents.readEvent(event);
     if (started !== null) listener.did({ kind: 'sub-agent-started', id: started });
     const working = subAgents.working();
-    // Shell commands have such events, too, which do not change the number.
+    // Events about shell commands come here, too; they do not change the number.
     if (working !== workingSubAgents) listener.activity({ kind: 'sub-agents', working });
     workingSubAgents = working;
   };

@@ -94,7 +94,7 @@ function take(folder: string, kind: Kind): boolean {
 
 /** Reads hints (the texts of `tell`) and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
-  /** The names of files that were read. That of a file which cannot be removed stays, so the file is read only once. */
+  /** Names of files that were read. If a file cannot be removed, its name stays here, so it is read only once. */
   const seen = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {

@@ -23,13 +23,13 @@ export interface WorkClock {
 
 /** In Node, a longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** The longest time between two checks. Only a late timer shows a suspension, and it misses up to one step. */
+/** The longest time between two checks. Only a late timer shows a suspension, of which up to one step is missed. */
 const LONGEST_STEP_MS = 30_000;
 const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;
 /** Time for the agent to write after a suspension, because a full pipe may have blocked it. */
 const CATCH_UP_MS = 1_000;
-/** The most times that the agent gets this: a machine that is always late must not postpone a limit for ever. */
+/** The most times that the agent gets `CATCH_UP_MS`: a machine that is always late must not postpone a limit for ever. */
 const MOST_CATCH_UPS = 10;
 
 /**
