@@ -46,7 +46,7 @@ export function createUsageMeter() {
 }
 
 /**
- * Returns the cost (in US dollars) and the tokens (including cached input) of this process so far, from a `result`
+ * Returns the cost (in US dollars) and tokens (including cached input) of this `claude` process so far, from a `result`
  * event; null if the cost is missing. `previous` is the result for the event before, and `counted` the sum of the
  * messages, for an event without tokens. `modelUsage` is preferred: unlike `usage`, it includes sub-agents, as
  * `total_cost_usd` does. In newer versions, `modelUsage` and `total_cost_usd` also cover earlier processes of a resumed

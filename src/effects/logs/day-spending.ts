@@ -67,12 +67,12 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** A resumed task first writes the events that its killed process could not: at most this many, after newer ones. */
+/** A resumed task first writes the events that its killed process left unwritten: at most this many, after newer ones. */
 const LATE_AT_MOST = 40;
 
 /**
  * Returns a position in the journal before the first event of the day. Searches from the end: the journal
- * may contain years. A piece that has only older events, more than `LATE_AT_MOST`, ends the search.
+ * may contain years. A piece with more than `LATE_AT_MOST` events, all from before the day, ends the search.
  */
 function findDay(descriptor: number, size: number, since: string): number {
   for (let end = size; end > 0; ) {

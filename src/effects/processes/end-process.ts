@@ -201,9 +201,9 @@ export function leftoversOfRun(runId: string): {
 }
 
 /**
- * Sweeps a tree, and again if the sweep was empty: a sweep misses a process that was forked during
- * it by a parent that died before its end. The caller sends its signals at once, before anything else
- * can run, so they never hit a reused pid.
+ * Sweeps a tree, and again if the sweep was empty: a sweep can miss a process whose parent forked it
+ * and died while the sweep ran. The caller sends its signals at once, before anything else can run,
+ * so they never hit a reused pid.
  */
 function lookTwice(tree: ProcessTree): TreeSweep {
   const seen = tree.sweep();

@@ -52,7 +52,7 @@ const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 export function readForeignState(value: JsonObject, file: string): TaskState | null {
   const task_id = idHere(stringAt(value, 'loop_id') ?? stringAt(value, 'task_id'), file);
   const started_at = instantAt(value, 'started_at');
-  // A service counts the iteration in progress; the others count the finished ones.
+  // A service counts the iteration in progress; the other tools count the finished ones.
   const inProgress = countAt(value, 'iteration');
   const isKnown = 'loop_id' in value || inProgress !== null || Array.isArray(value.outputs);
   if (numberAt(value, 'schema_version') !== null || !isKnown) return null;

@@ -17,8 +17,8 @@ export interface Pruned {
 }
 
 /**
- * Removes the tasks in the history that ended before an instant (in milliseconds), and the files set aside as corrupt,
- * also in the state folder, that are older. With `dryRun`, only lists them. Keeps everything else in the state
+ * Removes the tasks in the history that ended before an instant (in milliseconds) and, there and in the state folder,
+ * the older files that were set aside as corrupt. With `dryRun`, only lists them. Keeps everything else in the state
  * folder, symbolic links, tasks of a newer ralph, and the tasks in `staying`, which gives the reason for each.
  */
 export function* pruneHistory(

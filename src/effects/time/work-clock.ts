@@ -29,7 +29,7 @@ const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;
 /** Time for the agent to write after a suspension, because a full pipe may have blocked it. */
 const CATCH_UP_MS = 1_000;
-/** The most times that the agent gets `CATCH_UP_MS`: a machine that is always late must not postpone a limit for ever. */
+/** How often the agent gets `CATCH_UP_MS` at most: a machine that is always late must not postpone a limit for ever. */
 const MOST_CATCH_UPS = 10;
 
 /**
