@@ -6,7 +6,7 @@ import { isBraced } from './event-fields.ts';
 interface JsonLinesOptions {
   /** `isEmbedded`: other text stood before or after the event in its line. */
   readonly onEvent: (event: JsonObject, isEmbedded: boolean) => void;
-  /** Called with each line that is not a JSON object. */
+  /** Called with each line that contains no event, except for lines that begin with `{` and end with `}`. */
   readonly onOther?: ((line: Buffer) => void) | undefined;
 }
 
@@ -17,7 +17,7 @@ const MAX_NOISE_BYTES = 512;
 
 /**
  * Returns what may be an event in a line with other text before it, and control sequences of a terminal after it; null
- * if nothing looks like one.
+ * if nothing looks like an event.
  */
 function eventIn(line: Buffer): string | null {
   const start = line.indexOf(EVENT);
@@ -33,7 +33,7 @@ function eventIn(line: Buffer): string | null {
 export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
-  /** Reads a line as an event; false if it is no JSON object. Counts it as broken if its form is unexpected. */
+  /** Reads a line as an event; false if it is no JSON object. Counts one that is too deep, too large or makes `onEvent` throw. */
   const read = (json: string, isEmbedded: boolean): boolean => {
     // An error that is not caught here would end ralph.
     try {

@@ -171,7 +171,7 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
       yieldToOwner();
       if (isOver) return;
       createClaim(file, record('owner'));
-      // Another driver may have read the claims before this one existed.
+      // Another driver may have read the claims before this claim existed again.
       yieldToOwner();
     });
     return !isOver;

@@ -67,7 +67,7 @@ function spentOn(day: LocalDay, descriptor: number, size: number): number {
 const LINE_MAX_BYTES = 8 * MB;
 const PIECE_BYTES = MB;
 
-/** A resumed task first writes the events that its killed process left unwritten: at most this many, after newer ones. */
+/** A resumed task first writes events that its killed process left unwritten: at most this many, after newer ones. */
 const LATE_AT_MOST = 40;
 
 /**

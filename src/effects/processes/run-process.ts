@@ -135,7 +135,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
     working() {
       clock.resume();
-      // A background task of the agent woke it: only its next result counts.
+      // If a background task has woken the agent after a result, only the agent's next result counts.
       life.hasResult = false;
       cancelGrace();
     },
