@@ -13,7 +13,7 @@ import { createLineSplitter } from '../files/line-splitter.ts';
 import { eventKind, readResult, subAgentOf } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
-/** Turns the bytes of a log into items. */
+/** Turns the bytes of a log into items, such as a text or a tool call. */
 export interface ReadableLog {
   /** Reads the next bytes and returns the items that are now complete. */
   push(chunk: Buffer): readonly LogItem[];
@@ -23,7 +23,7 @@ export interface ReadableLog {
 
 const MAX_ERROR_CHARS = 200;
 
-/** Returns a reader that changes no line except for removing control characters, such as for standard error. */
+/** Returns a reader that only removes control characters from each line, for logs without events. */
 export function createPlainLog(): ReadableLog {
   return byLines((line, items) => {
     items.push({ kind: 'line', text: withoutControls(line.toString()) });

@@ -42,7 +42,7 @@ async function untilOver(args: readonly string[]): Promise<WatchEnd> {
 
 /**
  * Whether ralph is dead within a second: a dying process closes its pipes a moment before it is dead. If
- * it stays alive, the pipe was closed for another reason, and its agent must be left alone.
+ * ralph stays alive, the pipe was closed for another reason, and ralph's agent must be left alone.
  */
 async function hasDied(who: ProcessIdentity | null): Promise<boolean> {
   const giveUpAtMs = performance.now() + DRIVER_DIES_WITHIN_MS;

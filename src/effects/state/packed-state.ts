@@ -62,7 +62,7 @@ export function packStep(paths: TaskPaths, seal: Seal, state: LoopState): Uint8A
 
 /**
  * Writes the files of a packed task, sealed with this machine's key, so that it is resumed as if it had been stopped
- * here. The state folder must not have a task of this id. `change` is applied to the state first. Throws
+ * on this machine. The state folder must not have a task of this id. `change` is applied to the state first. Throws
  * `StateTooNewError` if a newer version of ralph packed it, `StateCorruptedError` if it is too large or no task of this
  * id, or the system's error.
  */
