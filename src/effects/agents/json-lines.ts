@@ -33,7 +33,7 @@ function eventIn(line: Buffer): string | null {
 export function createJsonLines({ onEvent, onOther }: JsonLinesOptions) {
   let skipped = 0;
   let broken = 0;
-  /** Reads a line as an event; false if it is no JSON object. `broken` counts those too deep, too large or unexpected. */
+  /** Reads a line as an event; false if it is no JSON object. `broken` counts what is too deep, too large or odd. */
   const read = (json: string, isEmbedded: boolean): boolean => {
     // An error that is not caught here would end ralph.
     try {
