@@ -52,7 +52,7 @@ export function agentKind(name: AgentName, { settings, ...options }: AgentsOptio
   return KINDS[name]({ ...options, settings: { ...settings, ...permissions, model, agentBin } });
 }
 
-/** Whether a log needs its agent's own reader. The general one shows more of `claude`'s log; a command writes text. */
+/** Whether a log needs its agent's own reader. The general reader suits `claude`'s log; a command writes text. */
 function hasOwnEvents(name: AgentName): boolean {
   return name !== 'claude' && name !== 'command';
 }

@@ -8,7 +8,7 @@ export function legStops(stops: SignalWatch, { dropped }: Pick<FleetLeg, 'droppe
   return { ...stops, hurry: AbortSignal.any([stops.hurry, dropped]) };
 }
 
-/** Returns the store of a leg, which saves here first, then in the fleet's database, until the leg is dropped. */
+/** Returns the store of a leg. Saves on this machine, then in the fleet's database, until the worker loses the task. */
 export function legStore(store: TaskStore, leg: FleetLeg): StateStore {
   leg.dropped.addEventListener('abort', () => store.mute());
   return {

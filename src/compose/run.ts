@@ -129,7 +129,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const inSandbox = plan.settings.sandbox === true;
   const kindOf = (name: AgentName) =>
     agentKind(name, { ...plan, prefixArgs: run.agentPrefixArgs, inSandbox });
-  // The first snapshot is part of the task's time, so its limit is set now. For a resumed task, a save corrects it.
+  // The first snapshot is part of the task's time, so the time limit is set now. A resume corrects it with a save.
   run.gitLimits.setDeadline(laterBy(systemClock.now(), plan.taskTimeoutMs));
   const start =
     run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kindOf }, watch);
@@ -181,7 +181,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     }
     // The last process may have died between saving these events and publishing them.
     for (const event of start.untold) reporter.publish(event);
-    // They are written to disk now: the next save may overwrite the stored step that contains them.
+    // The events go to the disk now: the next save may overwrite the stored step that contains them.
     await journal.sync();
     const child = childOf(plan, run.driver.run_id);
     runner = agentRunner(run, kindOf, child, sandbox);

@@ -108,7 +108,7 @@ function limitsOfFile(type: Layer, base: WithoutType): Layer {
   return counting;
 }
 
-/** The first limit of a pair must not exceed the second. If a file's type breaks this, the first becomes the second. */
+/** The first limit of a pair must not exceed the second. If a file's type breaks this, the first is lowered. */
 const WITHIN = [
   ['iterationTimeout', 'timeout'],
   ['idleTimeout', 'iterationTimeout'],

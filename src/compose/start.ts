@@ -267,7 +267,7 @@ async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** Reads from the logs what the attempt used that was running when the last process died. Returns null if none was. */
+/** Reads from the logs the usage of the attempt that was running when the last process died. Null if none was. */
 function lostAttempt(
   { kindOf, plan, paths }: ResumedRun,
   task: TaskState,

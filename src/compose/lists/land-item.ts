@@ -99,7 +99,7 @@ export async function landItem(item: ItemToLand): Promise<ItemLanding> {
   }
 }
 
-/** Returns the folder of a completed task, which may already be in the history although the state is not. */
+/** Returns the folder of a completed task, which may already be in the history although its state file is not. */
 function folderOf(paths: TaskPaths, taskId: string): string {
   return existsSync(paths.folder) ? paths.folder : inHistory(paths, taskId).folder;
 }
@@ -117,7 +117,7 @@ async function landedBefore({ state, paths, env }: ItemToLand): Promise<Landed |
   const { base, onto } = tree;
   const commit = await earlierLanding({ ...place, base, taskId }, refOf(onto));
   if (commit !== null) return { kind: 'landed', onto, commit };
-  // With snapshots, the task's work can still be looked for. Without, a removed work tree means that nothing was left.
+  // Work in snapshots can still be looked for. Without snapshots, a removed work tree means that nothing was left.
   if (state.git.snapshots !== null || existsSync(tree.path)) return null;
   const { settings } = requireStoredRun(folderOf(paths, taskId), state);
   return settings.acceptEmpty ? NOTHING_TO_LAND : null;

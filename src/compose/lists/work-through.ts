@@ -126,7 +126,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Forgets an item. If a command prints the list, keeps it as open: a claimed item may not be printed again. */
+  /** Removes an item's record. If a command prints the list, sets it to open: the item may not be printed again. */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
@@ -287,7 +287,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       return null;
     }
     if (item.standing !== 'open') {
-      // A person has changed the item's checkbox meanwhile. The kept text of the list may be needed for another item.
+      // A person has changed the item's checkbox. The state keeps the list's earlier text: another item may need it.
       await book.record((state) => withoutRecord(state, id));
       return null;
     }

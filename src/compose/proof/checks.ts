@@ -9,7 +9,7 @@ export async function runCheck(check: Check, options: ShellOptions): Promise<Raw
   return asCheckResult(check, await runMeasured(check.command, options));
 }
 
-/** Runs a command that decides whether a task is done. The code that judges its output is loaded with the first one. */
+/** Runs a command that decides whether a task is done. The first call loads the code that judges the output. */
 export async function runMeasured(command: string, options: ShellOptions): Promise<MeasuredResult> {
   const { runMeasuredCommand } = await import('../../effects/processes/measured-command.ts');
   return runMeasuredCommand(command, options);
@@ -18,9 +18,9 @@ export async function runMeasured(command: string, options: ShellOptions): Promi
 type RunOne = (check: Check) => Promise<RawCheckResult>;
 
 /**
- * Returns a function that runs a check, or reuses its result on the same files (git tree). With `forClaim`, when the
- * agent says that it is done, it always runs: built files, `.env` and services are in no tree. A result says in which
- * iteration the check failed on its tree.
+ * Returns a function that runs a check, or reuses its result on the same files (git tree). With `forClaim` (the agent
+ * says that it is done) the check always runs: built files, `.env` and services are in no tree. A pass says in which
+ * iteration the check first failed on the same tree, if it did.
  */
 export function rememberingChecks(
   keeper: Pick<TreeKeeper, 'knownTree'> | null,

@@ -24,13 +24,13 @@ export interface CopyRequest {
 export interface Copied {
   /** The copied files, relative to `from`, sorted. Files that were there already are left out. */
   readonly copied: readonly string[];
-  /** The globs that match no plain file which git ignores. */
+  /** The globs for which there is nothing to copy: they match no regular file that git ignores. */
   readonly idle: readonly string[];
 }
 
 /**
  * Copies the files that match the globs, and that git ignores, into another work tree. Never overwrites a file, and
- * neither reads nor writes through a symbolic link: to git, files behind one are not ignored.
+ * neither reads nor writes through a symbolic link, since git does not count files behind a link as ignored.
  */
 export async function copyFiles(request: CopyRequest): Promise<Copied> {
   const { from, to, root, globs, git, isOwn } = request;

@@ -27,7 +27,7 @@ import { treesBeside } from './own-tree.ts';
  */
 
 export interface FreshCheckoutRequest {
-  /** Opens the store of the task's snapshots, which has `tree`. */
+  /** Git for the store of the task's snapshots, which contains `tree`. */
   readonly git: PrivateGit;
   /** The path that `checkoutFolder` returns. Whatever is at this path is removed. */
   readonly folder: string;
@@ -149,8 +149,8 @@ async function makeRepository(
 }
 
 /**
- * Returns the remotes, for tools that ask for a URL. Git resolves the relative URL of a submodule by that of `origin`,
- * or by the repository's place without one. So `origin` of the checkout has to lead where git would look for the user.
+ * Returns the remotes, for tools that ask for a URL. Git resolves a submodule's relative URL by the URL of `origin`, or
+ * by the repository's own path if there is no `origin`. So the checkout always gets an `origin` with that URL or path.
  */
 async function remotesOf({ root, commonDir }: Repository, git: Git) {
   const place = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;

@@ -155,7 +155,7 @@ function shownStays(stays: Stays): Stays {
   return new Map([...stays].map(([name, why]) => [shownPath(name), why]));
 }
 
-/** Merges what a task did since `earlier`, its last landing. Git does not know what a landing as one commit held. */
+/** Merges what a task did since `earlier`, its last landing. If that was squashed, a note says what it contained. */
 async function mergeSince(
   earlier: string | null,
   { target, whole }: { readonly target: string; readonly whole: string },
@@ -169,12 +169,12 @@ async function mergeSince(
   return scratch.merge(await withLanded(target), await withLanded(whole));
 }
 
-/** Returns the name of the note (an id and a ref) that leads to what a landing as one commit held. */
+/** Returns the name of the note (an id and a ref) that leads to the work which a squashed landing contained. */
 function landedName(landing: string): string {
   return `landed/${landing}`;
 }
 
-/** Notes what a landing as one commit held. Without the note, a later landing of the same lines may be refused. */
+/** Notes what a squashed landing contained. Without the note, a later landing of the same lines may be refused. */
 async function noteLanded(
   { repository, gitToEnd, refs, ids }: LandRequest,
   landing: string,

@@ -20,7 +20,7 @@ import { asText } from '../git/tree-path.ts';
 import { TASK_NOTE } from '../workspace/find-repositories.ts';
 import { type CheckoutPlace, listTrees } from './checkout.ts';
 
-/** Turns a path in the work tree where a task began into the same path in the task's own; returns others unchanged. */
+/** Turns a path in the work tree where a task began into that in the task's own tree; returns others unchanged. */
 export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
   if (tree === null) return place;
   const real = realPath(place);

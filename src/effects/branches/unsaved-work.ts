@@ -96,7 +96,7 @@ async function changesIn(root: string, name: string, git: Git): Promise<string |
     : `git was told not to look at ${shown(path.join(name, hidden))}`;
 }
 
-/** Returns git for just this repository: not for one around it if it is broken, nor for files that a setting names. */
+/** Returns git for this repository and folder only, even if damage or a setting would lead git elsewhere. */
 function inside(git: Git, root: string): Git {
   return onlyIn(gitAt(git, root), path.join(root, '.git'), root);
 }

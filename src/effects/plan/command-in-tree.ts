@@ -22,7 +22,7 @@ const DEEPEST = 4;
 
 /**
  * Returns the word by which a command uses the work tree: a file in it, or a program that runs what its files say; null
- * without one. For commands that judge or follow the agent's work, since it could rewrite them. Catches only mistakes.
+ * without one. For commands that run after the agent, which could rewrite such files. Finds mistakes, not tricks.
  */
 export function commandInTree(command: string, startDir: string, cwd: string): string | null {
   const root = treeAround(cwd);

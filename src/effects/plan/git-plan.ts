@@ -54,7 +54,7 @@ export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
     const isThere = name === '' || (await hasFolder({ repository, git }, tree.base, name));
     return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
   } catch (error) {
-    // For example, a file in the place of the folder for the work trees.
+    // This error comes, for example, if a file is where the folder for the work trees has to be.
     if (!(error instanceof GitError) && errorCode(error) === '') throw error;
     return { workTree, problems: [`--worktree is not possible here: ${messageOf(error)}.`] };
   }

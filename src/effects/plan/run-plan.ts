@@ -180,7 +180,7 @@ export async function planRun(
   return { plan };
 }
 
-/** Reads the file of `--criteria`, relative to `folder`. The code for it is loaded only if there is one. */
+/** Reads the file of `--criteria`, relative to `folder`. Loads the code for that only if the setting names a file. */
 export async function withFrozenCriteria<T extends SourcedSettings>(
   asked: T,
   folder: string,

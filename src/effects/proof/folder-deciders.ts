@@ -43,7 +43,7 @@ export interface FolderOfChecks {
 const PACKAGES = ['package.json', '*/package.json', '*/*/package.json', '!**/node_modules/**'];
 const PACKAGE_MAX_BYTES = MB;
 
-/** Records the state of the files that checks run, or of those in `atStart`. Never rejects if one is unreadable. */
+/** Records hashes of the files on which checks depend, or of those in `atStart`. Never rejects if one is unreadable. */
 export async function markDeciders(
   { cwd, checks, isOwn }: FolderOfChecks,
   atStart: FolderDeciders | null = null,

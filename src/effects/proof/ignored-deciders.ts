@@ -31,7 +31,7 @@ export async function markIgnoredDeciders(cwd: string, git: Git): Promise<Ignore
   return marks;
 }
 
-/** Returns ignored files that checks obey and that have changed, even if git only began or ceased to ignore them. */
+/** Returns ignored files that checks obey and that changed, were removed or are new; so do files newly (un)ignored. */
 export function bentIgnored(
   atStart: IgnoredDeciders,
   now: IgnoredDeciders,

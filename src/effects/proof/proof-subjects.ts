@@ -18,8 +18,8 @@ import { listTree } from '../snapshots/tree-files.ts';
 import { compareTrees } from '../snapshots/trees.ts';
 
 /**
- * Finds the ids under which git may have a tree's files: the tree that git commits by its own rules for line ends and
- * filters, and the commit of HEAD if its tree is one of the two. Rejects with a `GitError` if git fails.
+ * Finds the ids under which git may have the files of `tree`: the tree that git would commit by its rules for line ends
+ * and filters, and the commit of HEAD if HEAD has that tree or `tree` itself. Rejects with a `GitError` if git fails.
  */
 export async function subjectsOf(
   git: PrivateGit,

@@ -225,7 +225,7 @@ function withPlace(rules: SandboxRules, { writable, fixed, temporary }: OwnPlace
   };
 }
 
-/** Starts helpers (processes with the proxies) when needed: one for each role, since its commands share the hosts. */
+/** Starts helpers (processes with the proxies) when needed: one for agents, one for checks, as their hosts differ. */
 function createHelpers(
   options: OpenOptions & { readonly component: string; readonly run: RunFolder },
 ) {

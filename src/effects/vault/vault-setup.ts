@@ -6,7 +6,7 @@ import { leadsOut } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder } from '../files/write-file.ts';
 import { VAULT_FOLDERS } from './vault-folders.ts';
 
-/** The result for one path that `init` wanted to create. */
+/** The result for one path that `ralph init` wanted to create. */
 export type SetUp =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'was-there'; readonly path: string }

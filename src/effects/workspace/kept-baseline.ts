@@ -135,7 +135,7 @@ function isSamePlan(before: PlanOf | null, now: PlanOf | null): boolean {
   return before === null || now === null || JSON.stringify(before) === JSON.stringify(now);
 }
 
-/** Returns the first file that is missing, changed, or matches without a fingerprint; otherwise null. */
+/** Returns the first file that is missing or changed, or matches a pattern but has no fingerprint; otherwise null. */
 async function firstChange(placed: Baseline, request: BaselineRequest): Promise<string | null> {
   for (const [file, mark] of Object.entries({ ...placed.protected, ...placed.watched })) {
     if ((await markFile(file)) === null || (await differs(file, mark))) return file;

@@ -52,7 +52,7 @@ export async function fleetReport(fleet: OpenFleet, options: ReportOptions): Pro
   return 0;
 }
 
-/** Returns the note about a task's end, for which the report names the command that shows it. */
+/** Returns the note about a task's end. In place of a file, it names the command that shows the note. */
 function notesOf(
   { spec, note, status, exit_reason, ended_at: at }: FleetTaskFacts,
   words: readonly string[],

@@ -68,7 +68,7 @@ export function requireFleet(
   ]);
 }
 
-/** Throws a `UsageError` inside a loop: an agent must neither queue tasks nor answer for a person. */
+/** Throws a `UsageError` in a process of a run: an agent must neither queue tasks nor answer for a person. */
 export function refuseInsideLoop(env: NodeJS.ProcessEnv): void {
   if (!env.RALPH_RUN_ID) return;
   throw new UsageError([

@@ -155,7 +155,7 @@ export function openDatabase(
 
 const INSTANT = 1184;
 
-/** Returns the readers of values, of which that of instants returns ISO text. For `infinity` it returns null. */
+/** Returns the readers of column values. The reader of instants returns ISO text, and null for `infinity`. */
 function withIsoInstants(types: Engine['types']): Engine['types'] {
   const readInstant = types.getTypeParser(INSTANT, 'text');
   const readIso = (value: string): string | null => {

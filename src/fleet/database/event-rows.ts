@@ -74,7 +74,7 @@ export function bounded(event: RalphEvent): string {
     );
   }
   if (Buffer.byteLength(text) <= EVENT_BYTES) return text;
-  // It is still too large, since it holds a very long list: only the fields that identify the event are kept.
+  // The event is still too large, since it holds a very long list: only the fields that identify the event are kept.
   const { event: name, at, task_id } = event;
   return JSON.stringify({ event: name, at, task_id });
 }

@@ -13,7 +13,7 @@ import type {
 } from '../database/fleet-queue.ts';
 import { whenThere } from './when-there.ts';
 
-/** The steps in which something runs that may change the work tree. */
+/** The steps of the loop in which something runs that may change the work tree. */
 const CHANGING: ReadonlySet<Step['kind']> = new Set([
   ...(['new', 'working', 'asking-back', 'measuring', 'verifying', 'examining'] as const),
   ...(['settling', 'following'] as const),

@@ -39,7 +39,7 @@ const ROOM_FOR_A_LEG = 64 * MB;
 
 /**
  * Begins a task, or continues it from its last checkpoint. Resolves to the status in which the task ended;
- * null if it waits without a worker or for another. Rejects with `LegFailed`, or `RunDropped` if it is to stay open.
+ * null if it waits without a worker or for another. Rejects with `LegFailed`, or `RunDropped` if the task stays open.
  */
 export async function runInLeg(
   state: LegState,

@@ -27,7 +27,7 @@ export interface LegState {
   readonly over: AbortSignal;
   /** Why another worker is to continue the task; null if this one does. */
   handingOver: string | null;
-  /** Called when the leg wants the run to pause. */
+  /** Called when another worker is to continue the task: lets the loop pause. */
   onHandOver: () => void;
   settling: boolean;
   /** Whether the end of the leg is stored: then no beat is needed any more. */

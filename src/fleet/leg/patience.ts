@@ -23,7 +23,7 @@ type WithoutTrouble<End> = Exclude<End, { readonly kind: Trouble['kind'] }>;
 export type Stage = 'first-contact' | 'tree' | 'first-push' | 'work';
 
 /**
- * Repeats a call while the origin is away or refuses, and a few times if the work tree cannot be kept. Rejects with a
+ * Repeats a call while the origin is away or refuses, and a few times if the work tree cannot be saved. Rejects with a
  * `LegFailed` if this takes too long or cannot succeed, with `WorkerSick` if the disk is full, and with
  * the signal's reason if the run (the leg) is dropped or stopped. After a stop there is still one try, for what the run
  * has left.
@@ -42,7 +42,7 @@ interface PatienceOptions {
   readonly tell: (sentence: string) => void;
 }
 
-/** After this many failures to keep the work tree, its repository counts as broken. */
+/** After this many failures to save the work tree as a snapshot, its repository counts as broken. */
 const KEEPS_AT_MOST = 3;
 
 /** Creates the function that repeats the calls of one leg. */

@@ -14,7 +14,7 @@ import type { CheckpointSnapshot } from '../database/fleet-queue.ts';
 import type { Mirror } from './mirror.ts';
 
 /*
- * A worker that takes a task over finds its work tree as a snapshot in the task's repository (origin), at its own name:
+ * A worker that takes a task over finds the work tree in the task's repository (origin), as a snapshot with this name:
  *
  *   work tree ──► objects ──► without files that look like secrets ──► commit ──► refs/ralph/<task>/<i>.<fence>.<n>
  *
@@ -106,7 +106,7 @@ type SnapshotPush =
   | { readonly kind: 'pushed'; readonly snapshot: SnapshotAtOrigin; readonly isNew: boolean }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'away'; readonly why: string }
-  /** The work tree cannot be kept: the disk is full, or its repository is damaged. */
+  /** The work tree cannot be saved: the disk is full, or its repository is damaged. */
   | { readonly kind: 'not-kept'; readonly why: string; readonly isFull: boolean };
 
 export interface LegSnapshotsRequest {

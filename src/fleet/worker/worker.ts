@@ -43,7 +43,7 @@ const BEATS_IN_LEASE = 5;
 /*
  * A worker does five things side by side; if one fails, the others go on. A leg is its run of one task:
  *
- *   claim      ──► leg ──► settle or park; as many legs at once as it has slots
+ *   claim      ──► leg ──► the task ends or waits; as many legs at once as the worker has slots
  *   beat       renews the claims; a leg whose claim is lost is dropped
  *   requests   passes tell, pause and stop from the rows to the folders of the legs
  *   sweep      frees the tasks of dead workers

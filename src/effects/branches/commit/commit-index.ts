@@ -29,7 +29,7 @@ export async function stage(
   if (existsSync(repository.index)) {
     const { atime, mtimeMs } = lstatSync(repository.index);
     copyFileSync(repository.index, index);
-    // With a time in whole seconds, git compares the content of files that were written within this second.
+    // If the index's time is a whole second, git compares the content of files written within that second.
     utimesSync(index, atime, Math.floor(mtimeMs / 1000));
   }
   await stagePaths(withIndex(git.users, index), head, paths, { reading: READING, adding: ADDING });

@@ -17,7 +17,7 @@ export function keptNotices(
   return sentences(all, said);
 }
 
-/** Does what `keptNotices` does for repositories inside the work tree, whose files no snapshot has. */
+/** Returns such sentences about repositories inside the work tree, whose files no snapshot has. */
 export function innerNotices(
   { leftOut, nested }: Pick<KeptTree, 'leftOut' | 'nested'>,
   repositories: readonly InnerRepository[],
@@ -44,7 +44,7 @@ function sentences(all: readonly NotKept[], said: Set<string>): readonly string[
 export function createSigns({ root }: Repository) {
   let before: DirtyFiles = new Map();
   return {
-    /** Returns the paths of those that are new or were written since the last call. */
+    /** Returns the paths of such files and repositories that are new or were written since the last call. */
     async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
       const then = before;
       before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);
