@@ -84,7 +84,7 @@ export function removeFreshCheckout(folder: string): void {
   try {
     rmdirSync(path.dirname(folder));
   } catch {
-    // The folder also holds the work trees of tasks.
+    // The folder is not empty: it may also hold the work trees of tasks.
   }
 }
 

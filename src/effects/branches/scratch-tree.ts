@@ -216,7 +216,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       try {
         rmdirSync(parent);
       } catch {
-        // The folder also holds the work trees of tasks.
+        // The folder is not empty: it may also hold the work trees of tasks.
       }
     },
   };

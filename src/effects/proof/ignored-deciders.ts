@@ -31,7 +31,7 @@ export async function markIgnoredDeciders(cwd: string, git: Git): Promise<Ignore
   return marks;
 }
 
-/** Returns ignored files that checks obey and that changed, were removed or are new; so do files newly (un)ignored. */
+/** Returns ignored files that checks obey and that are changed, new or gone; git may only have begun to ignore them. */
 export function bentIgnored(
   atStart: IgnoredDeciders,
   now: IgnoredDeciders,

@@ -70,7 +70,7 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
   const home = homeFolder(request.env);
   const asked = resolved(request.asked, workFolder, home ?? '/');
   const known = places({ ...request, home, workFolder });
-  // The first rules do without git, since the search for git's folders needs to know the agent's folders.
+  // These rules still lack git's folders: the search for those needs to know the agent's writable folders.
   const first = sandboxRules({ ...known, ...NO_GIT, treeRoot: workFolder }, asked);
   const runsFolder = meetingPlace();
   refuseRules(first, { ...known, runsFolder });

@@ -116,7 +116,7 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
     return excluded;
   };
 
-  /** Adds the paths that only the user's index has. Otherwise those that git ignores would be in no snapshot. */
+  /** Adds paths that only the user's index has. Without them, no snapshot would have tracked files that git ignores. */
   const adopt = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
     if (sign === userSign && git.shared === shared) return [];

@@ -11,9 +11,9 @@ import { filesIn, IN_PROGRESS, NEEDS_ACTION } from './vault-folders.ts';
 /** The task file of a running task. */
 export interface KeptTaskFile {
   /**
-   * Puts the file back if the agent has removed, emptied, replaced or renamed it, but not if the agent has moved it
-   * elsewhere. Resolves to what the agent had done to it; null if nothing was put back. Rejects with the system's
-   * error.
+   * Puts the file back if the agent has removed, emptied or replaced it, or renamed it within the vault's work folders,
+   * but not if it was moved elsewhere. Resolves to what the agent had done to it; null if nothing was put back. Rejects
+   * with the system's error.
    */
   putBack(): Promise<PutBack | null>;
   /** Removes the copy, unless the file could not be put back. */

@@ -149,7 +149,7 @@ async function requireClaim({ claim, world, dropped, lease }: LegState): Promise
   await lease.fresh();
 }
 
-/** Returns a sentence on the files that the result lacks, and notes that the work tree has them; null if none lack. */
+/** Returns a sentence on the files that the result lacks, and notes that the work tree has them; null for no files. */
 function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
   const sentence = leftSentence(names);
   if (sentence === null) return null;

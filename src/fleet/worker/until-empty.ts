@@ -11,7 +11,7 @@ interface Taking {
 
 /**
  * Returns the tasks that a worker would take but may not claim now, each with the reason in brackets. Resolves to null
- * if there is any other open task for it: one that can be claimed, or that a worker runs and may still hand over.
+ * if the worker may get any other open task: one that can be claimed, or that another worker may still hand over.
  */
 export async function tasksForLater(taking: Taking): Promise<readonly string[] | null> {
   const { queue, queues, accounts, schema } = taking;

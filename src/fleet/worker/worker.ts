@@ -37,7 +37,7 @@ const REQUESTS_MS = 1_000;
 const SWEEP_MS = 10_000;
 /** How often to remove work trees that are no longer needed, in milliseconds. */
 const CLEAR_MS = 3_600_000;
-/** Renewals of a claim while it lasts (a lease). A guard process kills the agent 0.8 of a lease after the last one. */
+/** Renewals of a claim in a lease, the time it lasts. A guard process kills the agent 0.8 of a lease after the last. */
 const BEATS_IN_LEASE = 5;
 
 /*

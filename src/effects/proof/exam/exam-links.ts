@@ -15,7 +15,7 @@ export function placeInExam({ root, folder }: ExamPlaces, place: string): string
 }
 
 /**
- * Returns where the copy of a link has to lead in the exam. If the link leads into the work tree, even through other
+ * Returns where the copy of a symbolic link has to lead. If the link leads into the work tree, even through other
  * links, the copy leads to the same place of the exam; otherwise it leads where the link does.
  */
 export function targetInExam(places: ExamPlaces, link: string): string {

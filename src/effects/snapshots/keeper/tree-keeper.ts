@@ -77,7 +77,7 @@ export interface TreeKeeper extends Snapshots {
   isHere(): boolean;
   /** Makes a snapshot of just what a hook or filter wrote at an iteration's commit, as work of the iteration. */
   keepRewritten(iteration: number, paths: readonly TreePath[]): Promise<void>;
-  /** Makes a snapshot after an iteration's checks, as its work. Returns the earlier snapshot's tree; null for none. */
+  /** Makes a snapshot after checks, as work of the iteration. Returns the earlier snapshot's tree; null for none. */
   keepChecked(iteration: number): Promise<string | null>;
   /** Returns the files that the agent has changed since the last call; null if they are unknown. */
   filesTouched(): readonly TreePath[] | null;
