@@ -162,7 +162,7 @@ export interface AdoptedTask {
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/** Reads the newest step of a task to resume, and ends what its last run left. `isTrusted`: even another user's. */
+/** Reads a task's newest step for a resume, and ends leftover processes. `isTrusted`: accepts another user's task. */
 export async function adopt(
   paths: TaskPaths,
   taskId: string,

@@ -49,7 +49,7 @@ import { workTreeHolds } from './work-tree-hold.ts';
  * The work tree in which a task works: the one in which it was started, or with `--worktree` its own. That is made in
  * these steps:
  *
- *   state saved ──► sign ──► branch and work tree ──► claim ──► newest snapshot ──► --copy ──► --setup ──► sign gone
+ *   state saved ──► sign ──► branch and work tree ──► lock ──► newest snapshot ──► --copy ──► --setup ──► sign gone
  *
  * The sign is a file in the task's folder. If it is still there, a resume repeats all steps; each step leaves what an
  * earlier try has done.

@@ -126,13 +126,13 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     }
   };
 
-  /** Removes an item's record. If a command prints the list, sets it to open: the item may not be printed again. */
+  /** Removes an item's record or, for a printed list, marks it as open: the command may not print the item again. */
   const unbegun = (record: ItemRecord) => (state: ListState) =>
     file === null
       ? withRecord(state, { ...record, state: 'open' })
       : withoutRecord(state, record.id);
 
-  /** Claims an item at its source, or calls `doWithout`. Resolves to whether ralph has it, or to the exit code. */
+  /** Claims an item at its source, or calls `doWithout`. Resolves to whether ralph has it, or to an exit code. */
   const claim = async (
     item: ListItem,
     record: ItemRecord,

@@ -18,7 +18,7 @@ import { examCopies, MOST_BYTES, sizeBelow } from './exam/exam-copies.ts';
 /*
  * The old exam is a run of the checks on the claimed tree (which the agent says is done), but with test files, and the
  * other files that decide what checks say, as at the start. What git ignores, and what no snapshot has, is brought in
- * so that nothing leads back into the work tree (all links are symbolic):
+ * so that as little as possible leads back into the work tree (all links are symbolic):
  *
  *   links into the work tree  ──►  links to the same place of the exam
  *   what is installed         ──►  a link for each package

@@ -6,7 +6,7 @@ import { type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /*
  * Finds files that changed during a commit: a hook may format them, and a filter may make git store other content than
- * the work tree has. This counts as the iteration's work. Needs no git: compares the times of files with the instant at
+ * the work tree has. These count as the iteration's work. Needs no git: compares the times of files with the instant at
  * which the commit began, and the committed content with the snapshot's.
  */
 

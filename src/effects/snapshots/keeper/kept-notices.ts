@@ -5,7 +5,7 @@ import { type DirtyFiles, isSameFile, markDirtyFiles } from '../../workspace/dir
 import type { InnerRepository } from '../../workspace/inner-repositories.ts';
 import type { KeptTree } from '../snapshot-store.ts';
 
-/** Returns sentences about files that a snapshot lacks, or that look like secrets, unless `said` has them; adds them. */
+/** Returns new sentences about files that a snapshot lacks or that look like secrets, and adds them to `said`. */
 export function keptNotices(
   kept: Pick<KeptTree, 'leftOut' | 'secrets'>,
   said: Set<string>,

@@ -284,7 +284,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     isHere,
     before,
     async after({ iteration, as, outcome }: TreeToKeep) {
-      // Until now, the task ran without snapshots.
+      // Until now, the task ran without snapshots, so this one cannot show what the iteration changed.
       if (first === null) return before(iteration);
       if (as === 'missing-end' && ids.all.some(({ name }) => name === String(iteration))) {
         known = null;
