@@ -44,7 +44,7 @@ function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): Git
   return gitIn(repository.root, { ...ASKED, env, signal: stops.hurry });
 }
 
-/** Returns git as `gitAsUser` does, for calls that may start hooks and the like, in the sandbox if there is one. */
+/** Returns git as `gitAsUser` does, for calls that may start hooks and the like: in the sandbox if checks run there. */
 function gitWithPrograms(
   { plan, stops }: ClaimedRun,
   { repository }: PrivateGit,

@@ -117,7 +117,7 @@ interface TakenUp {
 /**
  * Saves the task's first state, so that a resume is possible after a crash; then makes the task's own work tree and
  * moves the task's file to `In_Progress`. The baseline is recorded later, so that neither step counts as a change.
- * Does nothing for a task without a file and a work tree of its own.
+ * Does nothing for a task that has neither a file nor a work tree of its own.
  */
 async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { plan, paths, warn, driver, seal, clock } = run;

@@ -50,7 +50,7 @@ interface CommandsOfRun {
 
 /**
  * Returns functions that run the user's commands of a plan. `check` and `measure` run the commands that decide about
- * the task, in the sandbox if there is one. `run` and `runEnd` run `--after` and `--on-end` outside the sandbox,
+ * the task: in the sandbox if checks run there. `run` and `runEnd` run `--after` and `--on-end` outside the sandbox,
  * because these commands may push. `runEnd` runs even after a stop request; it is null if there is no `--on-end`.
  */
 export function commandRunners({ plan, child, stops, sandbox, iteration }: CommandsOfRun) {

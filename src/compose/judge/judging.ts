@@ -55,7 +55,7 @@ export interface JudgedClaim {
   readonly tree: string;
   /** The commit to which the checkout's HEAD is set; null if there is no commit yet. */
   readonly head: string | null;
-  /** The task's folder, in which the logs of the calls are kept. */
+  /** The folder in which the logs of the calls are kept: the task's own, or a temporary one. */
   readonly folder: string;
   readonly iteration: number;
   readonly stateFile: string;

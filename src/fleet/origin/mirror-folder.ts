@@ -94,7 +94,7 @@ export async function replaceMirror(place: MirrorPlace, git: Git, base: GitBase)
   removeTree(old);
 }
 
-/** Returns the hash of the ids in a mirror, which was chosen when the mirror was made. */
+/** Returns the hash algorithm of the ids in a mirror, which was chosen when the mirror was made. */
 export function hashOf({ folder }: MirrorPlace): Hash {
   const config = readFileSync(path.join(folder, 'config'), 'utf8');
   return /objectformat\s*=\s*sha256/i.test(config) ? 'sha256' : 'sha1';

@@ -66,7 +66,7 @@ export interface Mirror {
   readonly url: string;
   readonly folder: string;
   readonly objects: string;
-  /** The hash of its commit ids, which is known once something was fetched. */
+  /** The hash algorithm of its commit ids, which is known once something was fetched. */
   readonly hash: Hash;
   /** Git in the mirror; it does not take the mirror's lock. */
   readonly git: Git;
