@@ -55,7 +55,7 @@ export type ItemLanding =
 /** How often a landing is tried if its branch moves while the checks run. */
 const MOST_TRIES = 5;
 
-/** Brings ("lands") an item's work to the branch at which it began. Without its own work tree, nothing has to land. */
+/** Brings ("lands") an item's work to the branch at which it began. A task without its own tree has nothing to land. */
 export async function landItem(item: ItemToLand): Promise<ItemLanding> {
   const { state, paths, place, list, env, signal, warn } = item;
   const { task_id: taskId } = state;

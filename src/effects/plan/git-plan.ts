@@ -71,7 +71,7 @@ function noFolder({ settings, sources }: GitPlanRequest, name: string): string {
   return `${sources.cwd.where} expects a folder that is committed, since --worktree brings nothing else along; ${base} has none called ${name}.`;
 }
 
-/** Returns the settings in force that need git, as the user wrote them. Most settings count only if they are flags. */
+/** Returns the settings in force that need git, as the user wrote them. Most settings count only if given by flags. */
 function gitFlags({ settings, sources }: SourcedSettings): readonly string[] {
   const isOn = (name: SettingName): boolean => {
     const value: unknown = settings[name];

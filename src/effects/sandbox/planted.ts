@@ -14,9 +14,9 @@ import {
 import type { SandboxPlan } from './surroundings.ts';
 
 /**
- * Watches for what the agent plants for programs outside to run: changes of denied paths (mounts do not protect all of
- * these) or of their entries in git; in the agent's folders, new or changed repositories and files that programs run by
- * themselves; and in git folders, new symbolic links.
+ * Watches for what the agent plants for programs outside to run: changes of paths that are denied to it (mounts do not
+ * protect all of these) or of their entries in git; in its folders, new or changed repositories and files that programs
+ * run by themselves; and in git folders, new symbolic links.
  */
 export async function watchPlanted(
   { rules, surroundings, searched, found, outerPath }: SandboxPlan,
