@@ -67,7 +67,7 @@ export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   throw new StateCorruptedError(task.task_id, path.join(folder, PROMPT), why);
 }
 
-/** Whether `ralph run` started the task: it stores a checksum of the prompt, and other programs store `kept_by`. */
+/** Whether `ralph run` started the task: it stores a checksum of the prompt, and names no program in `kept_by`. */
 export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }

@@ -21,7 +21,7 @@ import { type ExamPlaces, linkAgain, targetInExam, textInExam } from './exam-lin
 
 /*
  * Copies what no snapshot has into the exam, a checkout for the checks, so that they write nothing into the work tree.
- * Copies keep their times, so they are older than the checkout's files, and tools build again. The rest is linked.
+ * Copies keep their times, so the checkout's files are newer and tools build again. What is over the limit is linked.
  */
 
 /** The limit for all copies of one exam together, in bytes. */
