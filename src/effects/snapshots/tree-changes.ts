@@ -91,7 +91,7 @@ function whyLeftOut(
   }
 }
 
-/** Whether a folder above the path cannot be read, so that it is unknown if the path is gone. */
+/** Whether a folder above the path cannot be read, so that it is unknown whether the path is gone. */
 function isHidden(place: Buffer): boolean {
   try {
     lstatSync(place);

@@ -15,7 +15,7 @@ export interface FleetOptions {
 /**
  * Returns the URL of the fleet that a command works on: `--fleet`, or else `RALPH_FLEET`. Returns null for a
  * vault: if no fleet is named, or only by the variable while `--vault` or `--state-dir` is given. Warns of a password
- * in `--fleet`. Throws a `UsageError` if flags name a fleet and a vault, for an invalid URL, and inside a loop.
+ * in `--fleet`. Throws a `UsageError` if flags name a fleet and a vault, for an invalid URL, and in a process of a run.
  */
 export function fleetNamed(options: FleetOptions, env: NodeJS.ProcessEnv): string | null {
   const { fleet: flag } = options;
