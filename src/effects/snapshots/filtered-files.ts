@@ -170,7 +170,7 @@ async function notYetInIndex(
   return entries.filter(({ mode, id, name }) => held.get(name) !== `${mode} ${id}`);
 }
 
-/** Flags only paths that ralph's index has: git flags none if it lacks one, as when a folder became a symbolic link. */
+/** Flags only paths of ralph's index: if one is missing (its folder became a symbolic link), git would flag none. */
 async function flag(git: PrivateGit, names: readonly TreePath[], how: IndexFlag): Promise<void> {
   if (names.length === 0) return;
   const known = new Set(await orNull(indexNames(git.own)));

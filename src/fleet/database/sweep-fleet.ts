@@ -6,8 +6,8 @@ import { type Jobs, QUEUE_NAME, QUEUED_COLUMNS, type QueuedTask, queueName } fro
 import type { SqlRunner } from './load-engine.ts';
 
 /**
- * This row is locked while a worker sweeps (repairs tasks), so that other workers skip their sweep. It is no advisory
- * lock, because anyone who may log in could hold one for ever, while only workers can lock this row.
+ * This row is locked while a worker sweeps (repairs tasks), so that other workers skip their sweep. No advisory lock
+ * is used: anyone who may log in could hold one for ever, while only workers can lock this row.
  */
 const LOCK = "select 1 from ralph.meta where key = 'tables' for update skip locked";
 /** The most rows of each kind that one transaction repairs. */

@@ -20,8 +20,8 @@ interface DeskRequest {
 }
 
 /**
- * Asks people through the fleet. No worker has the task until somebody answers, and `answer` is called when one runs it
- * again. If there is no answer by then, the request has expired.
+ * Asks people through the fleet. No worker has the task until somebody answers or the request expires. `answer` is
+ * called once a worker runs the task again: if there is no answer by then, the request has expired.
  */
 export function legDesk({ claim, plan, logDir, ask }: DeskRequest): ApprovalDesk {
   return {
