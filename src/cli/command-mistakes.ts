@@ -5,7 +5,7 @@ import { nearest } from '../core/text/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { ralphCommand, shellQuote } from '../printed-command.ts';
 
-/** Returns 0 for commander's "errors" that only end help or version. Throws its other errors as a `UsageError`. */
+/** Returns 0 if commander threw only because it had printed help or a version. Else throws a `UsageError`. */
 export function explainCommander(
   error: unknown,
   program: Command,

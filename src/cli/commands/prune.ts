@@ -12,7 +12,7 @@ export interface PruneOptions extends StoreOptions {
   /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
-  /** For a fleet: whether the refs of the tasks (`refs/ralph/ID`) stay in the repositories. */
+  /** For a fleet (tasks in a database): whether the tasks' refs (`refs/ralph/ID`) stay in the repositories. */
   readonly keepRefs?: boolean;
 }
 

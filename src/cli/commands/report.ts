@@ -7,7 +7,7 @@ import {
 } from '../tasks/gather-briefing.ts';
 import { foldersOf } from '../tasks/named-folders.ts';
 
-/** `ralph report`: shows what happened in a period, and what needs a person. Changes nothing in the vault. */
+/** `ralph report`: shows what happened in a period, and what needs a person. Changes no task. */
 export async function report(options: ReportOptions): Promise<number> {
   const span = periodOf(options, new Date().toISOString());
   const done = ifOnFleet(options, async () => {

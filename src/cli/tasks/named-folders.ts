@@ -12,7 +12,7 @@ export interface FolderOptions {
   readonly keyFile?: string;
 }
 
-/** The flags that say whether a task is in a vault or in a fleet, and where that vault or fleet is. */
+/** The flags that say whether a task is in a vault (a folder) or in a fleet (a shared database), and where that is. */
 export interface StoreOptions extends FolderOptions {
   readonly fleet?: string;
 }

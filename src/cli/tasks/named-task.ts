@@ -13,7 +13,7 @@ import { standingOf } from './find-task.ts';
 import type { TaskFolders } from './named-folders.ts';
 
 /*
- * How a person may name a task of a vault: by its id, as `last`, or by the beginning of its id.
+ * How a person may name a task of one machine: by its id, as `last`, or by the beginning of its id.
  *
  * A script that stops `nightly` must not stop `nightly-2` after `nightly` was pruned. So commands that change something
  * accept the beginning of an id only from a person at a terminal.
@@ -37,7 +37,7 @@ export function shownTask(word: string | undefined, place: Place): string {
   return newest;
 }
 
-/** Returns the id of a task in a fleet, where only whole ids are accepted. Throws a `UsageError` if no id was given. */
+/** Returns the id of a task that machines share. It must be the whole id. Throws a `UsageError` if none was given. */
 export function requireId(word: string | undefined, command: string): string {
   if (word !== undefined) return word;
   throw new UsageError([`ralph ${command} expects the id of a task of the fleet; found none.`]);

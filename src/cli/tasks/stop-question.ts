@@ -109,7 +109,7 @@ export async function askTask(
   return { kind: 'holds', prompt: Buffer.concat([promptOf(task, folder), addition]) };
 }
 
-/** Returns the prompt. If its file is lost, or the agent changed it to free itself, uses the beginning in the state. */
+/** Returns the prompt. If its file is lost, or the agent has changed it, returns its beginning from the state file. */
 function promptOf(task: TaskState, folder: string): Uint8Array {
   try {
     return readStoredPrompt(folder, task);

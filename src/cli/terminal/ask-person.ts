@@ -4,12 +4,12 @@ import { isatty } from 'node:tty';
 const STDIN = 0;
 const STDERR = 2;
 
-/** Returns a function that asks the person at the terminal; null without one, and in a loop: its agent would answer. */
+/** Returns a function that asks a person; null without a terminal, and in a loop, where the agent would answer. */
 export function personAt(env: NodeJS.ProcessEnv): ((question: string) => boolean) | null {
   return !env.RALPH_RUN_ID && isatty(STDIN) && isatty(STDERR) ? askPerson : null;
 }
 
-/** Blocks the process, so use it only before a start; a signal then ends the process as usual. */
+/** Asks, and blocks the process until the answer, so that it may be called only before a task runs. */
 function askPerson(question: string): boolean {
   process.stderr.write(question);
   return /^y(?:es)?$/i.test(readLine().trim());

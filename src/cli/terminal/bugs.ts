@@ -3,7 +3,7 @@ import { EXIT_BUG } from '../../exit-codes.ts';
 
 /*
  * Uncaught errors: errors thrown in a timer or in a stream's listener, and rejections that nothing awaits. While tasks
- * run, such an error ends them in a way that the state and the note report; otherwise it ends ralph.
+ * run, such an error ends them, and their state files and notes for a person report it; otherwise it ends ralph.
  */
 
 const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;

@@ -9,7 +9,7 @@ export interface Claim {
   readonly byWords: boolean;
 }
 
-/** Returns, as a check, the result of the command on which a claim rests, if any: an agent can bend it like a check. */
+/** Returns the result of the command that led to the claim, in the form of a check's result; empty if none did. */
 export function decidingCheck(
   { evidence }: Claim,
   { commands }: Sightings,

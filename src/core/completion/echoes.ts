@@ -10,7 +10,7 @@ import {
 import { hasWords } from '../markdown/words.ts';
 
 /**
- * A text that ralph put into the prompt. An echo (repetition) of it does not state the phrase, such as the promise.
+ * A text that ralph put into the prompt. An echo (repetition) of it does not state the phrase that ralph looks for.
  *
  * - `sentence-wise` (ralph's own sentences): an echo is the whole text, a line or sentence of it with the
  *   phrase, or the phrase with the same two words before or after it. Such a text must have the phrase inside a
@@ -48,7 +48,7 @@ export function removeEchoes(
   return replaceSpans(text, spans, () => REPLACEMENT_CHARACTERS.echo);
 }
 
-/** Whether a text says more than the phrase. Only then can it be an echo, or no agent could state the phrase. */
+/** Whether a text says more than the phrase. If not, it is no echo: every statement of the phrase would repeat it. */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
   return hasWords(rest);

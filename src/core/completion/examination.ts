@@ -98,7 +98,7 @@ export interface DecidersSeen {
   readonly touchedTests: number | null;
   /** Files that checks rewrote, for this claim or earlier ones, and that are still as the checks left them. */
   readonly rewritten: readonly RewrittenFile[];
-  /** Hash of the claimed tree after the checks; null without a snapshot, so the tree cannot be checked elsewhere. */
+  /** Hash of the work tree after the checks. Null without a snapshot; then no other folder can check the same files. */
   readonly tree: string | null;
   /** The path of the program that each command runs on this machine, by the command. */
   readonly programs: Readonly<Record<string, string>>;

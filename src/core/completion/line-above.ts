@@ -57,14 +57,14 @@ export function readAbove(
   const line = above.slice(from).replace(HARD_BREAK, '');
   const why = whyMasked(line, line.length - 1);
   const shown = original.slice(from, above.length);
-  // Of the masked kinds of text, only these three and code can continue in the line of the statement.
+  // Of the masked kinds of text, only transcripts, headings, unticked boxes and code can continue in the next line.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
   if (why === 'in-an-unticked-box') return isRightAbove ? 'open' : 'unfinished';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
-  // The line above states a promise, too. If it is another promise, the two lines are a list of choices.
+  // The line above states a promise (words for "done"), too. If it is another one, the two lines are a list of choices.
   if (/<\/promise>[\s*_.!]*$/.test(line)) {
     const isSame =
       line.includes(statement.text) && !hasWords(line.slice(0, line.indexOf('<promise>')));
@@ -78,7 +78,7 @@ export function readAbove(
   if (isIndentedBelow(line, isRightAbove, masked, lineStart)) return 'open';
   if (isRightAbove && (OPENING_MARK.test(line) || saysNo(line))) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
-  // The line ends with a removed echo, which does not continue below.
+  // The line ends with a removed repetition of the prompt, which does not continue below.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
   if (endsInCheer(line)) return 'closed';
   const item = lastItem(above);

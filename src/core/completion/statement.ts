@@ -110,7 +110,7 @@ const LISTED =
 const LINE_BREAKS = /(?:\s*<br\s*\/?>)+$/i;
 /** Matches a text that is only a bullet, a number or a letter of a list. */
 const MARKER = /^[\s*_]*(?:[-+•‣◦]|(?:\d{1,9}|\p{L})\.)?[\s*_]*$/u;
-/** Matches what must not come right before a statement: a sign of a quotation or of code, a question, `…`, an echo. */
+/** Matches what must not come right before a statement: a sign of a quotation or of code, `?`, `…`, or removed text. */
 const LEADS_ELSEWHERE = /(?:['‹{【`+=\\/~-]|[?？؟…][\s"'”’»)*_]*|\.\.\s*|\uE000\s*)$/u;
 
 /** Whether the text before a statement on its line allows the statement: it denies nothing, and quotes nothing. */

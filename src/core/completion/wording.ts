@@ -1,4 +1,4 @@
-/* Words that show how the text beside a promise is meant, in the languages that docs/completion.md names. */
+/* Words that show how the text beside a promise (words for "done") is meant. docs/completion.md names the languages. */
 
 /** Returns a pattern for whole words. Combining marks count as letters, since Hindi writes vowels with them. */
 function anyWord(...words: readonly string[]): RegExp {

@@ -47,7 +47,7 @@ const MOST_WRAPPERS = 20;
 
 /**
  * Returns what a shell command runs: paths that are the first word of a command, and files that an interpreter is
- * given. Replaces `$PWD`, variables that the command sets, and variables of its loops. Reads 4,000 code units.
+ * given. Replaces `$PWD`, variables that the command sets, and variables of its loops. Reads at most 4,000 code units.
  */
 export function runOf(line: string): CommandRun {
   return readLine(line, new Map());

@@ -129,7 +129,7 @@ export class OutputReader {
     this.openTargets = Math.max(0, this.openTargets + openTargets(line) + openTargets(text ?? ''));
   }
 
-  /** Marks a prefix as the latest. If there are too many, forgets the oldest one in which no runner found results. */
+  /** Marks a prefix as the latest. If there are too many prefixes, forgets the oldest one without any test results. */
   private keep(prefix: string, voice: Voice): void {
     this.prefixed.delete(prefix);
     this.prefixed.set(prefix, voice);

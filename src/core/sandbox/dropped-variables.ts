@@ -13,7 +13,7 @@ const URL_PASSWORD = /:\/\/[^\s/?#:]*:[^\s/?#]+@/;
 /** Matches the fields of a URL, as in `jdbc:sqlserver://host;user=sa;password=pw`. */
 const URL_FIELDS = /[?&;#]([\w.-]{1,100})=([^\s&;]+)/g;
 
-/** Returns the names of variables in `WAYS_OUT` or that look secret, but for empty ones and those in `kept`. */
+/** Returns the names of variables that look secret or are in `WAYS_OUT`, except empty ones and those in `kept`. */
 export function droppedVariables(
   env: Readonly<Record<string, string | undefined>>,
   kept: readonly string[],

@@ -2,7 +2,7 @@
 export interface WordRule {
   /** The source of a pattern for the beginning of the word. */
   readonly begins: string;
-  /** Returns the source of a pattern for the whole match, which must run in linear time. Called once it is needed. */
+  /** Returns the source of a pattern for the whole match, which must run in linear time. Called only if needed. */
   readonly pattern: () => string;
   readonly replace: (match: RegExpExecArray) => string;
 }

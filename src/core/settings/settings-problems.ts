@@ -33,7 +33,7 @@ const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures', 'verifyClean'
 
 function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
-  // Without what they need, these two settings are harmless in a configuration for many tasks, but a mistake as a flag.
+  // Each of these two settings needs another one. Alone it is a mistake as a flag, but harmless in a configuration.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
@@ -149,7 +149,7 @@ function editProblems({ settings, sources }: RequestedSettings): readonly string
   );
 }
 
-/** Finds settings that an agent does not take: among the flags, and for a list among all that a person gave. */
+/** Finds settings that an agent does not take: among the flags, and with several agents, among all given settings. */
 function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const { takes } = AGENTS[agent];
@@ -180,7 +180,7 @@ function problemsOf(agent: AgentName, run: RequestedSettings): readonly string[]
 
 const TEXTS_OF_AGENTS = ['model', 'agentBin'] as const;
 
-/** Finds texts that name an agent which does not work in this task, and for a list also texts that name no agent. */
+/** Finds texts for agents that do not work on this task, and, if the task has several agents, texts that name none. */
 function textProblems(run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const agents = agentsOf(run);

@@ -17,7 +17,7 @@ export interface UndoQuestion {
   readonly done: TreeDifference;
   /** What others have changed: from ralph's latest tree to the work tree as it is now. */
   readonly since: TreeDifference;
-  /** What the previous undo was meant to change; it ends at ralph's latest tree. */
+  /** What the previous undo was meant to change: from the tree before it to ralph's latest tree. */
   readonly begun: TreeDifference;
   /** Whether the previous undo may have been cut off. */
   readonly isCutOff: boolean;
@@ -38,7 +38,7 @@ interface PlannedChange {
 
 export interface UndoPlan {
   readonly restore: ReadonlyMap<string, PlannedChange>;
-  /** Paths that already hold what they held before, for example because an undo was cut off. */
+  /** Paths that already hold what the undo would give them back, for example because an undo was cut off. */
   readonly already: ReadonlyMap<string, PlannedChange>;
   /** Paths that stay as they are because somebody else changed them. */
   readonly kept: readonly string[];

@@ -41,7 +41,7 @@ export function limitsOf(
   agent: AgentName,
   moneyUsd: number | null,
 ): SignLimits {
-  // The settings are not copied, since a copy would read the time zone of a policy, which is slow.
+  // `settings` is not copied: it may have a getter for the time zone, which a copy would call, and which is slow.
   const limit = (sign: SignName): number | null => {
     const { setting } = SIGNS[sign];
     const most = setting === 'maxCost' ? moneyUsd : settings[setting];

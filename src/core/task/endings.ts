@@ -258,7 +258,7 @@ type WithReasons<R extends EndingRowOf> = R & {
 
 export type EndedStatus = keyof typeof ENDINGS;
 
-/** The status in which a task ended, and its reason. Through the library, a completed task may have any reason. */
+/** The status in which a task ended, and its reason. A program with its own completion rules may give any reason. */
 export type StatusAndReason = {
   readonly [S in EndedStatus]: {
     readonly status: S;
@@ -279,12 +279,12 @@ const ROWS: Readonly<Record<EndedStatus, WithReasons<EndingRow>>> = ENDINGS;
 /** All statuses of ended tasks, in the order of the table. */
 export const ENDED_STATUSES = Object.keys(ENDINGS) as readonly EndedStatus[];
 
-/** The words for the ending in the file names of notes. */
+/** The words that tell the ending in the file names of notes for a person. */
 export const NOTE_WORDS: readonly string[] = Object.values(ROWS).flatMap(
   ({ note }) => note?.word ?? [],
 );
 
-/** Returns the row of an ending. A reason of its own overrides the row of the status. */
+/** Returns the row of an ending. What the table has for the reason overrides what it has for the status. */
 export function endingRow(status: EndedStatus, exitReason: string | null): EndingRow {
   const { reasons, ...row } = ROWS[status];
   const isKnown = exitReason !== null && Object.hasOwn(reasons, exitReason);

@@ -101,7 +101,7 @@ export function showBroken(
 
 /**
  * Returns the status, or `interrupted` if the driver (the process that runs the task) died before it announced an
- * ending. A live task needs no driver if it waits for an approval or a program stores its state through the library.
+ * ending. A live task needs no driver if it waits for an approval, or if a program stores it through ralph's library.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;

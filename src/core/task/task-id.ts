@@ -47,7 +47,7 @@ export function namedTaskId(prompt: string, random: number): string {
   return words.length === 0 ? `task-${four}` : id();
 }
 
-/** The default id of a task of a fleet or of the library: `YYYYMMDD_HHMMSS_<6 digits>`, UTC. `random`: in [0, 1). */
+/** The default id of a task that `ralph run` did not start: `YYYYMMDD_HHMMSS_<6 digits>`, UTC. `random`: in [0, 1). */
 export function defaultTaskId(at: string, random: number): string {
   const digits = at.replace(/\D/g, '');
   const six = String(Math.floor(random * 1_000_000)).padStart(6, '0');

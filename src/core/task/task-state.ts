@@ -228,7 +228,7 @@ export interface TaskState {
   readonly git: TaskGit;
   /** Null if no run of the task had a sandbox. */
   readonly sandbox: TaskSandbox | null;
-  /** Set if a program stores the state of the task through the library. Such a task never has a driver. */
+  /** Set if a program that uses ralph as a library stores the task. Such a task never has a driver. */
   readonly kept_by?: 'library';
 }
 
@@ -299,7 +299,7 @@ export function lastFailure({ iterations, errors }: TaskState): string | null {
   return isOfLast ? error.message : null;
 }
 
-/** The breaker's counters, as stored in the state file. */
+/** The counters of the circuit breaker, which stops a loop that gets nowhere. */
 export interface BreakerState {
   /** Iterations since the last one with progress. */
   readonly no_progress: number;

@@ -100,7 +100,7 @@ function formOf({ merge = false, patch }: LandOptions): LandingForm {
   return { kind: 'patch', file };
 }
 
-/** Throws an `UntrustedTaskError` unless seals show that this user's ralph wrote the task and its commands here. */
+/** Throws an `UntrustedTaskError` unless seals (checksums) show that this user's ralph wrote the task and commands. */
 function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): void {
   const seal = sealAt(place);
   const [changed] = isOwn ? foreignFiles(paths.folder, state, seal) : [];

@@ -23,7 +23,7 @@ export interface InitOptions {
 }
 
 /**
- * `ralph init`: creates a vault's folders and a configuration; in a project only a configuration. Overwrites nothing.
+ * `ralph init`: creates a configuration, and for a vault (a folder of task files) its folders. Overwrites nothing.
  */
 export function init(options: InitOptions): number {
   const here = startFolder();

@@ -84,7 +84,7 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   return Math.max(1, known);
 }
 
-/** Returns the checks that fail or run fewer tests in the old exam, except those without anything to judge then. */
+/** Returns the checks that fail in the old exam or run fewer tests. Leaves out checks new since the start. */
 function notClearedBy(
   exam: Extract<Rerun, { kind: 'ran' }>,
   view: ExamView,
@@ -183,7 +183,7 @@ function emptyWork({ claim, work, policy }: FindingsView): Finding | null {
   if (claim.evidence.kind === 'plan-file') {
     return changed === false ? { finding: 'empty-work', claim: 'plan' } : null;
   }
-  // A task list ticks its item only after the claim. So the work has to change some file: mere commands are no work.
+  // The work on an item of a list has to change a file: mere commands are no work. (ralph ticks the item only later.)
   if (policy.list !== undefined && changed === false) {
     return { finding: 'empty-work', claim: 'list' };
   }

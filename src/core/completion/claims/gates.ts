@@ -23,7 +23,7 @@ export interface ClaimView extends Omit<FindingsView, 'checks' | 'examination'> 
   readonly iteration: number;
   /** Refused tools that did not succeed later in the iteration. */
   readonly refused: readonly RefusedTool[];
-  /** How many sub-agents the system stopped in the iteration. */
+  /** How many sub-agents were stopped in the iteration before they had finished. */
   readonly stoppedSubAgents: number;
   /** The results of the checks of `--verify`; null before they were run. */
   readonly verified: readonly CheckResult[] | null;
@@ -102,7 +102,7 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
   return held({ gate: 'min-iterations', from: policy.minIterations });
 }
 
-/** Blocks a claim by words if tools were refused, since work may be missing, unless there are checks and they pass. */
+/** Blocks a claim by the agent's words if tools were refused and no checks pass, since work may be missing. */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
   if (!claim.byWords || open.length === 0) return PASSED;

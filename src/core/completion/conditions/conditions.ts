@@ -21,7 +21,7 @@ export const CONDITIONS: readonly Condition[] = [
   SIGNAL,
 ];
 
-/** Returns the promise of a policy: the default if no condition is set, null if only other conditions are set. */
+/** Returns the promise (words for "done"): the default if no condition is set, null if only other ones are set. */
 export function promiseInForce(policy: ConditionPolicy): string | null {
   const hasCondition = CONDITIONS.some(({ isSet }) => isSet(policy));
   return hasCondition ? policy.promise : DEFAULT_PROMISE;

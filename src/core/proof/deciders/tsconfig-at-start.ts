@@ -15,7 +15,7 @@ export function isTsconfig(path: string): boolean {
   return /(?:^|\/)(?:ts|js)config[^/]*\.json$/i.test(path);
 }
 
-/** Returns the `tsconfig.json` of the start, but with the present options for modules; null if one is not JSON. */
+/** Returns the `tsconfig.json` of the start, but with the present options for modules; null if either is no JSON. */
 export function tsconfigAtStart(now: string, before: string): string | null {
   const [claimed, start] = [now, before].map((text) => fieldsOfJson(plainJson(text)));
   if (claimed == null || start == null) return null;

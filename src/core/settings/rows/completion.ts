@@ -1,6 +1,6 @@
 import type { WrittenRow } from './setting-row.ts';
 
-/** The promise that a task gets if no completion condition is given. */
+/** The promise (the agent's words for "done") that a task gets if no completion condition is given. */
 export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
 /** The settings that say what the task is. */

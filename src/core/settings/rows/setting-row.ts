@@ -141,7 +141,7 @@ interface OfFleet {
     | 'stored'
     /** Stored, too. The value names files of the work tree; a path that leads out of the work tree is refused. */
     | 'path'
-    /** Stored as a field of its own. */
+    /** Stored with the task, but as a field of its own. */
     | 'beside'
     /** The setting says how tasks are submitted. It applies to a whole batch, unlike a setting in one line of it. */
     | 'command'
