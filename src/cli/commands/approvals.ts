@@ -42,7 +42,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
 
 interface AnswerOptions extends StoreOptions {
   readonly reason?: string;
-  /** The name of the person who answers; for tasks of a fleet, a database shared by machines. */
+  /** The name of the person who answers; only for tasks of a fleet (a database that machines share). */
   readonly as?: string;
 }
 

@@ -34,7 +34,7 @@ export async function runResume(
     flags.taskId === null
       ? onlyCandidate(place, flags.isTrusted)
       : steeredTask(flags.taskId, place);
-  // A run in the background starts from the words of `again` and cannot ask, so they must contain the whole id.
+  // A background run starts from the words of `again` and cannot ask which task is meant, so they need the whole id.
   const again = argv.map((word) => (word === flags.taskId ? taskId : word));
   return resumeTask(taskId, place, flags, again);
 }
@@ -46,7 +46,7 @@ export async function resumeTask(
   flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
-  // With `--json` the caller is a program, so nobody would answer the question.
+  // With `--json` the caller is a program, so nobody would answer whether the configuration may be trusted.
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
   const planned = await planAskedResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);

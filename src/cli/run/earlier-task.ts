@@ -6,7 +6,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../task-errors.ts';
 import { findTask, resumeCommandHere } from '../tasks/find-task.ts';
 
-/** Whether an earlier task with a new run's id ended, and its process died before it announced that. */
+/** Whether an earlier task with the id of a new run has ended, but its process died before announcing the end. */
 export function hasUntoldEnd(plan: RunPlan): boolean {
   try {
     const found = findTask(plan.taskId, plan);

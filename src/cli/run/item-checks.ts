@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ListItem } from '../../core/list/list-item.ts';
 import { findProgram } from '../../effects/processes/find-program.ts';
 
-/** Returns a function that finds the commands in an item's checks: they begin with a program or a file below `cwd`. */
+/** Returns a function that picks those checks of a list's item that are commands: they begin with a program or path. */
 export function commandFinder(
   env: NodeJS.ProcessEnv,
   cwd: string,

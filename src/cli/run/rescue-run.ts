@@ -32,7 +32,7 @@ import { planAskedResume } from './plan-resume.ts';
 import { viewOf } from './prefixed-view.ts';
 import { announcements, planWarnings } from './run-notices.ts';
 
-/** What `ralph rescue` or `ralph watch` needs to go through the task files of a vault (a "pass"), checked. */
+/** What `ralph rescue` or `ralph watch` needs for a pass: handling the task files of a vault (a folder) once. */
 export interface VaultRun {
   readonly ports: VaultPorts & { readonly close: () => void };
   readonly settings: VaultSettings;

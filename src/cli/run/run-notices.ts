@@ -123,7 +123,7 @@ function pathsIncluded(text: string, { cwd, env }: RunPlan): readonly string[] {
   });
 }
 
-/** Whether an agent that repeats `text` could count as done. A promise that shares its line could not. */
+/** Whether an agent that repeats `text` could state the promise (words for "done"). Not if the two share a line. */
 function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const verdict = judgePromise(text, promise, match, []);
   return (

@@ -38,7 +38,7 @@ export interface CollectedSettings extends SettledSettings {
   readonly untrusted: ConfigNeedingTrust | null;
 }
 
-/** Takes each setting from the first source with it. Rejects with a `UsageError` if a person has to trust a file. */
+/** Takes each setting from the first source that has it. Rejects with a `UsageError` if a person must trust a file. */
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
   const variables = settingsFromEnvironment(env);

@@ -56,7 +56,7 @@ export async function wantTrust(
   problems: readonly string[],
 ): Promise<void> {
   const { config, unsafe } = powerful;
-  // An unsafe record of trust would be ignored, so there is no point in asking.
+  // If other users could write where trust is recorded, a yes would be ignored, so there is no point in asking.
   const isWanted =
     ask !== null && unsafe === null && config !== null && ask(trustQuestion(powerful));
   if (!isWanted) throw new UsageError([...problems, untrustedRefusal(powerful)]);

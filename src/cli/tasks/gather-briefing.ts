@@ -33,7 +33,7 @@ export interface ReportOptions extends StoreOptions {
   readonly html?: string;
 }
 
-/** The period of a briefing, as ISO instants. */
+/** The period of a briefing (the report on all tasks), as ISO instants. */
 export interface BriefingPeriod {
   readonly since: string;
   readonly until: string;

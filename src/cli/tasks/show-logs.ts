@@ -74,7 +74,7 @@ function logOf(iteration: number, taskId: string, stateDir: string): PartedLog {
   if (stored === null) return createReadableLog();
   const options = { ...stored, cwd: stored.startDir, env: {} };
   const partsOf = () => readAgentNotes(folderNow() ?? '', iteration);
-  // If nothing says which agent wrote a log, it is read as the default agent's: the settings name only the last agents.
+  // If no note says which agent wrote a log, the default agent is assumed: the settings name only the latest agents.
   return readableParts(partsOf, DEFAULT_AGENT, options);
 }
 

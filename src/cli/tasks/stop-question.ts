@@ -83,7 +83,7 @@ type TaskAnswer =
   | { readonly kind: 'lets-go'; readonly why: string }
   | { readonly kind: 'holds'; readonly prompt: Uint8Array };
 
-/** Decides whether an agent may stop. Runs commands only for a task that the user named: any folder may hold a task. */
+/** Decides whether an agent may stop. Runs commands only for a task that the user named: others may be anybody's. */
 export async function askTask(
   { state: task, paths: { folder } }: FoundTask,
   { vault, stateDir, keyFile }: TaskFolders,

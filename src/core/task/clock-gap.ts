@@ -1,7 +1,7 @@
 import { HEARTBEAT_MS } from './driver.ts';
 import { isWorkedUntil, lastWorkAt, laterBy, msBetween, type TaskState } from './task-state.ts';
 
-/** When an action finished, and how long it took. */
+/** When an event happened, and how long after the previous event. */
 export interface Timing {
   readonly at: string;
   /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */

@@ -22,8 +22,8 @@ export interface EndingRowOf<Event extends string = string, Word extends string 
   /** Set if a pass over the vault (a run of all task files) resumes the task, since the cause may go away by itself. */
   readonly isPassing?: true;
   /**
-   * What `--resume-if-open` does. It is refused where each new run would get a full budget, which a person should
-   * decide.
+   * What `--resume-if-open` does. It is refused where each new run would get a full budget again: that is for a
+   * person to decide.
    */
   readonly ifOpen: 'continues' | 'begins a new run' | 'is refused';
 }

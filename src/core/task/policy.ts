@@ -60,8 +60,8 @@ export interface OpenSandbox {
 }
 
 /**
- * Returns the policy with some changes. Copies the getter of the time zone instead of calling it, which takes a
- * while.
+ * Returns the policy with some changes. Copies the getter of the time zone, and does not call it, since a call takes
+ * a while.
  */
 export function withPolicy(policy: Policy, changes: Partial<Policy>): Policy {
   const changed: Policy = Object.create(Object.prototype, {

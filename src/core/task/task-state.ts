@@ -243,7 +243,7 @@ export function msBetween(from: string, to: string): number {
 }
 
 /**
- * Returns the instant until which a task was worked on; later time does not count against its limit. Time spent
+ * Returns the instant until which a task was worked on; later time does not count against its time limit. Time spent
  * waiting for a usage limit, an outage or a person does not count as work.
  */
 export function lastWorkAt(task: TaskState): string {
@@ -257,7 +257,7 @@ export function elapsedSeconds(task: TaskState): number {
   return Math.round(Math.max(0, msBetween(task.started_at, lastWorkAt(task))) / 100) / 10;
 }
 
-/** Whether the time from the last save to a heartbeat counts against the task's limit. */
+/** Whether the time from the last save of the state to a heartbeat counts against the task's time limit. */
 export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   const waits = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');
   return !waits && msBetween(task.updated_at, beatAt) >= 0;

@@ -66,7 +66,7 @@ export type Blocker =
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
 type GateAnswer = { readonly kind: 'passed' } | Wanted | Undecided | HeldAnswer;
-/** The judge has given no verdict, so the claim cannot pass. */
+/** The judge has given no verdict, and the claim may not pass without one. */
 export type Undecided = { readonly kind: 'undecided'; readonly answer: JudgeAnswer };
 /** Asks for what a gate has to know before it can decide: results of the checks, or a part of the examination. */
 export type Wanted =

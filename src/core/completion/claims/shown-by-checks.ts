@@ -11,8 +11,8 @@ export interface ShownView {
 }
 
 /**
- * Whether passing checks show that work was done. A check shows it if it failed before the work or ran fewer tests
- * then. If its number of tests is unknown, a touched test file is enough. Null if a result at the start is missing.
+ * Whether passing checks show that work was done. A check shows it if before the work it failed, had more failed tests
+ * or ran fewer tests. If a number of tests is unknown, a touched test file is enough. Null without a result then.
  */
 export function isAnythingShown({
   checks,
