@@ -114,7 +114,7 @@ async function plannedJudge(plan: RunPlan): Promise<PlanFacts['judge']> {
   return { ...judge, criteria: criteriaOf(plan.settings.criterion) };
 }
 
-/** Adds the sandbox to the settings of the run. Its version can be empty, because the prompt does not name it. */
+/** Adds the sandbox to the settings of the run. The sandbox's version can be empty, as the prompt does not name it. */
 function withSandbox(policy: Policy, rules: SandboxRules): Policy {
   return withPolicy(policy, { inSandbox: { rules, version: '' } });
 }

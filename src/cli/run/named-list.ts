@@ -20,7 +20,7 @@ export interface NamedList {
   readonly typed: string;
   /** The commands that print, claim and close items; `list` is empty for a file. */
   readonly commands: SourceCommands;
-  /** The command that prints items which a run may start in addition to the list; null if there is none. */
+  /** The command that prints all items a run may work on, even waiting ones; null if the list already has all. */
   readonly known: string | null;
   readonly label: string | null;
   /** Whether the source no longer lists items that `done` has closed. */

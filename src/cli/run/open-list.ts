@@ -116,7 +116,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
   const list =
     printed !== null
       ? withRecords(printed.first, state.items, new Set(), claimsHide(printed))
-      : // Changes that an agent made to the file do not count; they are undone when the agent's item ends.
+      : // Changes that an agent made to the file do not count; they are undone when its item ends.
         requireList(file ?? '', shown, known);
   const ids = list.items.map(({ id }) => id);
   const isCalled = commands.claim !== null || commands.done !== null;

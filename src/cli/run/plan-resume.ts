@@ -25,7 +25,7 @@ interface ResumeBounds {
   readonly allowed?: AllowedByPass | null;
 }
 
-/** Plans a resume as the command line asks for it; null if the task is completed. Rejects if it cannot be resumed. */
+/** Plans a resume as the command line asks for it; null if no open task has this id. Rejects if it is refused. */
 export async function planAskedResume(
   taskId: string,
   place: TaskFolders,

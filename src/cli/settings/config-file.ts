@@ -29,7 +29,7 @@ const OF_TASK_TYPE = ['maxIterations', 'iterationTimeout', 'timeout', 'proof'] a
 
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
-/** Reads a configuration file, or only its section `ralph:` if there is one. Reports all problems, with lines. */
+/** Reads a configuration file, or only its section `ralph:` if there is one. Reports all problems with line numbers. */
 export function readConfig(config: ConfigText): ConfigSettings {
   const lines = new LineCounter();
   const document = parseYaml(config.text, { lineCounter: lines, prettyErrors: false });
@@ -171,7 +171,7 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
 
 interface Entry {
   readonly key: string;
-  /** The position of the entry, for messages: its line, and its name after that of the section. */
+  /** Where the entry is, for messages: the file and line, then its key with the section in front. */
   readonly where: string;
   readonly value: unknown;
   readonly node: unknown;

@@ -18,7 +18,7 @@ export function dayOf(maxUsd: number | null, stateDir: string, now: string): Day
 /** One counter for each state folder. They are kept, so that a view that is redrawn reports a failure only once. */
 const counters = new Map<string, DayCounter>();
 
-/** The settings of tasks that ended longer ago are not read, because there may be hundreds. */
+/** The settings of tasks that ended longer ago than this are not read, because there may be hundreds. */
 const RECENT_MS = 24 * 60 * 60_000;
 
 /**

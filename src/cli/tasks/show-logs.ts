@@ -46,7 +46,7 @@ export async function printLogs(
   return 0;
 }
 
-/** Prints logs of a task that has a folder on standard output. Resolves to false if the reader has gone. */
+/** Prints, on standard output, the logs of a task that has a folder. Resolves to false if the reader has gone. */
 export async function showLogs(
   stateDir: string,
   taskId: string,

@@ -60,7 +60,7 @@ async function countStop(
   return (await service.incrementIteration(taskId, report)).should_continue;
 }
 
-/** Returns the agent's last message, or null. The transcript may lack it, so newer Claude Code passes it directly. */
+/** Returns the agent's last message, or null. Newer Claude Code passes it along, since the transcript may lack it. */
 function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
   if (typeof last === 'string') return last;
   return typeof file === 'string' ? lastMessageIn(file) : null;

@@ -59,7 +59,7 @@ export function viewTasks(place: SealedPlace, all = false): TasksView {
   };
 }
 
-/** Returns one task in detail. Throws `TaskNotFoundError`, or what `requireState` throws. */
+/** Returns one task in detail. Throws if there is no such task, or if its state cannot be read. */
 export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const { stateDir } = place;
   const at = new Date().toISOString();

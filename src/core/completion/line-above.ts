@@ -21,7 +21,7 @@ import {
  * - `unfinished`: a paragraph ends without a full stop, even if a blank line follows; or the text points at
  *   the text below it, or is a list of things to do.
  * - `open`: the statement's line may continue it: an announcement (`I will end with:`), a question, a
- *   wrapped sentence, a list of states, a dialogue.
+ *   wrapped sentence, a list of states such as TODO and DONE, a dialogue.
  */
 export type Above = 'closed' | 'unstopped' | 'unfinished' | 'open';
 

@@ -26,7 +26,7 @@ export type PromiseVerdict =
       readonly line: string;
       readonly where: /** With its tags, alone on a line that is not the last. */
         | 'earlier-line'
-        /** Without its tags, as the last sentence. */
+        /** Without its tags `<promise>`, as the last sentence. */
         | 'closing-sentence'
         /** The text before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
         | 'after-open-sentence'
@@ -67,8 +67,8 @@ export type NearMissReason =
   | 'stop-hook';
 
 /**
- * Judges the agent's final message by a match rule, without echoes of `ownTexts`. An empty promise is absent from every
- * message. Never throws. The rules are in docs/completion.md.
+ * Judges the agent's final message by a match rule. Repetitions of `ownTexts`, which ralph put into the prompt, do not
+ * count. An empty promise is absent from every message. Never throws. The rules are in docs/completion.md.
  */
 export function judgePromise(
   message: string,

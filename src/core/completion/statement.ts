@@ -21,7 +21,7 @@ export type Placement =
       /** Whether the sentence is a list item, or may quote a speaker after a colon or in quotation marks. */
       readonly isListed: boolean;
     }
-  /** With its tags at the end of the last line, behind a clause, a label, a bullet or a number. */
+  /** With its tags `<promise>` at the end of the last line, behind a clause, a label, a bullet or a number. */
   | { readonly kind: 'shared-line' }
   /** After a sentence, with more text on its line. */
   | { readonly kind: 'in-between' }

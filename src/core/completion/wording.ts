@@ -14,7 +14,7 @@ const DENIES = anyWord(
 );
 /** Like `DENIES`, in Japanese, Chinese, Arabic and Hindi, and also inside longer words. */
 const DENIES_INSIDE = /できない|できません|いません|まだ|尚未|还没|不能|لن |ليس|नहीं/u;
-/** Matches the beginning of a condition at the start of a sentence: `All pass after the fix` contains no condition. */
+/** Matches words like `after` that begin a condition, only at the start of a sentence: not `All pass after the fix`. */
 const CONDITION =
   /^[\s*_>-]*(?:(?:and|only|then),? )?(?:(?:if|when|once|after|as soon as|wenn|falls|sobald|si|quand|dès que|cuando)(?!\p{L})|如果|一旦|إذا|अगर|जब)|(?:たら|れば)[、,:：]?\s*$/iu;
 const SAYS_NO = /[❌🚫⛔✗✘⏳🚧🔴]/u;
@@ -43,7 +43,7 @@ export function isOnWriting(text: string): boolean {
   return WRITES.test(text) || WRITES_INSIDE.test(text);
 }
 
-/** Words that need a grammatical object after them: `I finish with`, `blocked; no`. So do the words in `WRITES`. */
+/** Words that need a grammatical object after them, like the end of `I finish with`. So do the words in `WRITES`. */
 const LEADS = anyWord('with|to|for|no|then', 'mit|danach', 'par|puis', 'con');
 const TAKES_IT = new RegExp(
   `(?:${WRITES.source}|${LEADS.source}|${WRITES_INSIDE.source}|写|然后是)\\s*$`,

@@ -9,8 +9,8 @@ const MAVEN_BROKEN =
 const GRADLE_BROKEN = /^FAILURE: Build (?:failed|completed with)\b/;
 
 /**
- * Reads the output of Maven's Surefire and Failsafe. With `-q`, Maven prints numbers only if a test failed, so they are
- * not the number of tests. Before Surefire 2.20, lines had no level such as `[INFO]`.
+ * Reads the output of Maven's Surefire and Failsafe. With `-q`, Maven prints numbers only if a test failed, so they do
+ * not say how many tests ran in all. Before Surefire 2.20, lines had no level such as `[INFO]`.
  */
 export function maven(tally: TestTally): Runner {
   let isQuiet = true;

@@ -286,7 +286,7 @@ function addTextOfOption(run: Collected, words: readonly string[], depth: number
   }
 }
 
-/** Adds a call such as `make -f FILE test`. A task file with a usual name is found by that name. */
+/** Adds a call such as `make -f FILE test`. If it names no file, the task file is later found by its usual name. */
 function addTaskCall(run: Collected, program: string, words: readonly string[]): void {
   const tool = TASK_PROGRAMS.get(program);
   if (tool === undefined || (tool === 'deno' && words[0] !== 'task')) return;

@@ -106,7 +106,7 @@ export function findingDetail(found: Finding): string {
   }
 }
 
-/** Returns how many tests failed, such as `2 of 3 tests`. `failures` may include files and hooks, and exceed `ran`. */
+/** Returns how many tests failed, such as `2 of 3 tests`. `failures` may include files and hooks, so exceed `ran`. */
 export function failedOf(failures: number, ran: number | null): string {
   return ran === null || failures > ran
     ? counted(failures, 'test', 'tests')

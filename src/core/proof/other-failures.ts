@@ -48,7 +48,7 @@ function tellsOfFailure(line: string): boolean {
   return !OF_A_TEST.test(line) && FAILURES.some((pattern) => pattern.test(line));
 }
 
-/** Removes numbers and times, which differ from run to run. Keeps lines that name a cargo target, such as `day1`. */
+/** Removes numbers and times, which differ from run to run. A line that names a cargo target, such as `day1`, stays. */
 function withoutDigits(line: string): string {
   if (CARGO_TARGET.test(line)) return line;
   return line.replace(/0x[\da-f]+|\d+(?:\.\d+)*/gi, '').slice(0, LONGEST_LINE);

@@ -13,7 +13,7 @@ class TapDocument {
   private unnamed = 0;
   /** The names of the failed tests; '' for a test without a name, or one beyond the number of names that are kept. */
   private readonly failed: string[] = [];
-  /** For each depth, how many tests had failed before the first test of that depth. */
+  /** For each depth of nesting, how many tests had failed before the first test of that depth. */
   private readonly failedBefore: number[] = [];
   /** The pass (run of the suite) of the first test. The document's end may be noticed only in the next pass. */
   private pass = 0;

@@ -74,8 +74,8 @@ export class OutputReader {
   }
 
   /**
-   * Returns what all streams of one check say. Nothing may be read afterwards. `tries`: how often the check runs its
-   * command until it passes, see `triesOf`.
+   * Returns what all streams of one check say. Nothing may be read afterwards. `tries`: how often at most the check
+   * runs its command until it passes, as in `npm test || npm test`.
    */
   static reportOf(streams: readonly OutputReader[], tries = 1): OutputReport {
     for (const stream of streams) stream.end();

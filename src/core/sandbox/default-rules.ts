@@ -124,7 +124,7 @@ export function rulesForChecks(rules: SandboxRules): SandboxRules {
   };
 }
 
-/** Returns the home folder whose dot files are hidden; null if there is none, if it is `/`, or if it is allowed. */
+/** Returns the home folder if its dot files are hidden; null if it is unknown, `/`, or allowed by the user. */
 function hiddenHome({ home }: Surroundings, { allowRead }: AskedRules): string | null {
   const isShown = home === null || home === '/' || allowRead.some(hasValue(home));
   return isShown ? null : home;

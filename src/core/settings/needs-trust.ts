@@ -24,7 +24,7 @@ export interface SettingNeedingTrust {
   readonly value: unknown;
 }
 
-/** Returns the settings of a configuration file that need trust, in the order of the help. */
+/** Returns the settings of a configuration file that need trust, in the order in which the help lists them. */
 export function settingsNeedingTrust(
   config: Layer,
   vault: VaultLayer,

@@ -31,10 +31,10 @@ export const VAULT_SETTINGS = inGroup('The vault', {
 
 export type VaultSettingName = keyof typeof VAULT_SETTINGS;
 
-/** The values of these settings from one source. A setting that is absent comes from the next source. */
+/** The values of `VAULT_SETTINGS` from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
-/** Which of these settings each of the two commands has. */
+/** Which of `VAULT_SETTINGS` each of the two commands has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],

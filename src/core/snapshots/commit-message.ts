@@ -5,7 +5,7 @@ const SUBJECT_CHARS = 72;
 export interface CommitFacts {
   readonly taskId: string;
   readonly iteration: number;
-  /** As in `iterations[].outcome`, for example `answered`. */
+  /** The outcome of the iteration as the state file has it, for example `answered`. */
   readonly outcome: string;
   /** The agent's last line that sums up its work; '' if it said nothing. */
   readonly summary: string;

@@ -3,7 +3,7 @@ export interface TreeToSettle {
   readonly iteration: number;
   /** The first iteration whose changes are not committed yet: this one, or an earlier one whose commit failed. */
   readonly since: number;
-  /** The outcome of the iteration, as in `iterations[].outcome`. */
+  /** The outcome of the iteration as the state file has it, for example `answered`. */
   readonly outcome: string;
   /** The agent's line that sums up its work; '' if it said nothing. */
   readonly summary: string;

@@ -45,7 +45,7 @@ export function snapshotMessage(about: SnapshotAbout): string {
 
 const DETACHED = '(detached)';
 
-/** Adds to a message which git operations are unfinished in the repository, for example `merge`. */
+/** Adds the git operations that are unfinished in the repository, for example `merge`, to a message. */
 export function withUnderWay(message: string, underWay: readonly string[]): string {
   return underWay.length === 0 ? message : `${message}Ralph-Under-Way: ${underWay.join(', ')}\n`;
 }

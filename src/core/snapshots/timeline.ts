@@ -103,7 +103,7 @@ export function emptySpan({ snapshots }: Timeline): UndoSpan | null {
   };
 }
 
-/** Returns what `--redo` may do, likeliest first: finish a redo that was cut off, or revert an undo, newest first. */
+/** Returns what `--redo` may do, likeliest first: finish a redo that was cut off, or revert an undo (newest first). */
 export function redoSpans(timeline: Timeline, isCutOff: boolean): readonly UndoSpan[] {
   const { snapshots } = timeline;
   const newest = snapshots.at(-1);

@@ -1,4 +1,4 @@
-/** What an undo would do, before a person agrees. Paths are as `shownPath` shows them. */
+/** What an undo would do, before a person agrees. Paths are as people see them: on one line, odd ones in quotes. */
 export interface UndoPreview {
   readonly taskId: string;
   /** The first iteration that is undone; null for a redo. */

@@ -44,7 +44,7 @@ export function postponed(task: TaskState, ms: number): TaskState {
 
 /**
  * Returns a saved task with a new heartbeat of its driver (the process that runs it). A standstill since the last save
- * moves the task's time limit at once, because a driver that is killed later would record it nowhere else.
+ * moves the task's time limit at once: if the driver were killed later, the standstill would be known nowhere else.
  */
 export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };

@@ -47,7 +47,7 @@ export interface ProofOptions extends FolderOptions {
 }
 
 interface NamedProof extends Pick<ReturnType<typeof proofOfFile>, 'statement' | 'json' | 'isOwn'> {
-  /** `the proof of fix-login`, or `this proof`. */
+  /** What sentences call the proof: `the proof of fix-login`, or `this proof`. */
   readonly what: string;
   /** The first part of the name of the folder in which the checks are run again. */
   readonly name: string;

@@ -85,7 +85,7 @@ function firstArguments(
   const argument = first?.name().toLowerCase();
   if (argument === 'id' || /\[ID\]/.test(command.usage())) return openIds(words);
   if (argument === 'file') return FILES;
-  // Commander creates `help` only for the help page, and does not know which commands it can name.
+  // Commander creates `help` only for the help page, and does not know which commands `help` can name.
   if (command.name() === 'help') return program.commands.map((each) => each.name());
   return first?.argChoices ?? [];
 }

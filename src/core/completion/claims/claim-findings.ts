@@ -84,7 +84,7 @@ function testsWanted(check: CheckResult, view: ExamView): number | null {
   return Math.max(1, known);
 }
 
-/** Returns the checks that fail in the old exam or run fewer tests. Leaves out checks new since the start. */
+/** Returns the checks that fail in the old exam or run fewer tests. Leaves out checks that had no tests at first. */
 function notClearedBy(
   exam: Extract<Rerun, { kind: 'ran' }>,
   view: ExamView,
@@ -112,7 +112,7 @@ function startTestsPass(view: FindingsView): boolean {
   });
 }
 
-/** Returns how the old exam failed, or, if there was none, the run with the tests of the start. Null for no failure. */
+/** Returns how the old exam failed, or without one, how the run with the tests of the start failed. Null if neither. */
 export function failedExamOf(
   view: FindingsView,
 ): Extract<OldExamAnswer, { kind: 'failed' }> | null {

@@ -10,17 +10,17 @@ export interface IterationView {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly sightings: Sightings;
-  /** Consecutive iterations, including this one, in which the agent stated a signal phrase of the user. */
+  /** Consecutive iterations, including this one, in which the agent stated a signal: a phrase that the user chose. */
   readonly signalsInARow: number;
   readonly policy: Policy;
 }
 
-/** The part of a policy that conditions read. */
+/** The part of a run's policy (its settings and facts) that conditions read. */
 export type ConditionPolicy = LoopSettings & Pick<Policy, 'watchGlobs' | 'doneFolder' | 'signals'>;
 
 /**
- * One way in which an iteration can claim that the task is complete. Each condition has its own file here
- * and a line in `conditions.ts`; all other code reads that list.
+ * One way in which an iteration can claim that the task is complete. Each condition has its own file in this folder
+ * and a line in the list in `conditions.ts`, which all other code reads.
  */
 export interface Condition {
   /** The name of the condition in the evidence in the state file. */
