@@ -1,5 +1,5 @@
 /**
- * Returns a function that makes a command's action: it loads the command, runs it, and passes its exit code to `ended`.
+ * Returns a function that makes a command's action. The action loads and runs the command; `ended` gets the exit code.
  */
 export function actions(ended: (exitCode: number) => void) {
   return <Words extends unknown[]>(

@@ -35,7 +35,7 @@ import { commandProblems, type NamedList, namedList, type WorkFlags } from './na
 export interface OpenList {
   readonly flags: WorkFlags;
   readonly collected: CollectedSettings;
-  /** The plan of a task with no item, which checks the settings and says where the folders are. */
+  /** A plan made without an item, to check the settings and to know where the folders are. */
   readonly plan: RunPlan;
   readonly startDir: string;
   readonly named: NamedList;

@@ -46,7 +46,7 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Returns an `AbortSignal` that fires on SIGINT, SIGTERM or SIGHUP. Its reason is the exit code for what was sent. */
+/** Returns an `AbortSignal` that fires on SIGINT, SIGTERM or SIGHUP. Its reason is the exit code for that signal. */
 export function signalled(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

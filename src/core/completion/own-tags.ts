@@ -11,7 +11,7 @@ export function tagsIn(
 ): readonly RegExpExecArray[] {
   const text = plainText(message);
   const found = [...text.matchAll(tag)];
-  // Most messages contain no tag, and masking is slow.
+  // Most messages contain no tag, and finding the parts of a message that are not prose is slow.
   if (found.length === 0) return [];
   const prose = maskNonProse(text);
   const isShown = (at: number): boolean => shown.some((why) => why === whyMasked(prose, at));

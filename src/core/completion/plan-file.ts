@@ -8,7 +8,7 @@ export interface PlanCount {
   readonly done: number;
 }
 
-/** How many checkboxes of a plan are ticked, in the form in which the record of a task's ending has it. */
+/** How many checkboxes of a plan are ticked, in the form in which the event of a task's end stores it. */
 export interface PlanStand {
   /** Relative to the folder in which the agent works. */
   readonly file: string;

@@ -95,8 +95,8 @@ export function judgePromise(
 }
 
 /**
- * Whether the message states a signal or an abort phrase. Two doubtful places count, too (the closing sentence, and
- * below an unfinished paragraph), since the agent is never asked whether it means such a phrase.
+ * Whether the message states a signal or an abort phrase that the user chose. Two doubtful places count, too (the
+ * closing sentence, and below an unfinished paragraph), since the agent is never asked whether it means such a phrase.
  */
 export function statesPhrase(
   message: string,

@@ -14,7 +14,7 @@ export interface Sightings {
   readonly planAtStart?: PlanCount | null;
   /** Protected files that have changed since the task's start. */
   readonly protectedChanged: readonly string[];
-  /** A request that the agent put into `Pending_Approval` during the iteration. */
+  /** A request to a person that the agent put into the folder `Pending_Approval` during the iteration. */
   readonly approvalFile: { readonly name: string; readonly what: string } | null;
   readonly progress: ProgressSigns;
 }

@@ -233,7 +233,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Returns a finding if a passing check ran no test, fewer than at the start, or no longer says how many. */
+/** Returns a finding if a passing check ran no test or fewer than at the start, or no longer says how many. */
 export function fewerTests(
   check: string,
   ran: number | null,

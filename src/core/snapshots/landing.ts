@@ -38,7 +38,7 @@ export type LandingEnd =
   | { readonly kind: 'written'; readonly files: number }
   /** The work has landed before, as `commit`. */
   | { readonly kind: 'landed-already'; readonly commit: string }
-  /** The target already has the task's work, or at least its commits. `isEmpty`: no change of the task is known. */
+  /** The user's branch already has the task's work, or its commits. `isEmpty`: no change of the task is known. */
   | { readonly kind: 'nothing-new'; readonly of: 'work' | 'commits'; readonly isEmpty: boolean }
   | { readonly kind: 'refused'; readonly why: LandingRefusal };
 

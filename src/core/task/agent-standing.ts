@@ -1,9 +1,9 @@
 import { NO_USAGE, type Usage } from '../agent/attempt.ts';
 
-/** The reasons why an agent of a list is not started for a while and the next agent takes over. */
+/** The reasons why one of a task's several agents is not started for a while and the next agent takes over. */
 export const HELD_BECAUSE = ['usage-limit', 'outage'] as const;
 
-/** The reasons why an agent of a list is not started again in this run. */
+/** The reasons why one of a task's several agents is not started again in this run. */
 export const SKIPPED_BECAUSE = [
   'agent-not-found',
   'not-logged-in',
@@ -11,7 +11,7 @@ export const SKIPPED_BECAUSE = [
   'agent-error',
 ] as const;
 
-/** What is known about one agent of a list. */
+/** What is known about one of a task's several agents. */
 export interface AgentStanding {
   /** The agent is not started before this ISO instant; null if it may be started. */
   readonly held_until: string | null;

@@ -50,7 +50,7 @@ export interface FoundRun {
   readonly completion: () => string;
 }
 
-/** A note for a human that is still in `Needs_Action`. */
+/** A note for a human that is still in the folder `Needs_Action`. */
 export interface OpenNote {
   /** The note's file; for a task of a fleet, the command that shows the note. */
   readonly file: string;
@@ -60,7 +60,7 @@ export interface OpenNote {
   readonly at: string;
 }
 
-/** A request for approval whose file is still in `Pending_Approval`. */
+/** A request for approval whose file is still in the folder `Pending_Approval`. */
 export interface OpenRequest {
   readonly file: string;
   /** Null if the file name does not contain a task id. */

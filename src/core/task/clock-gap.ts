@@ -22,7 +22,7 @@ function clockGapMs(since: string, at: string, tookMs: number): number {
 const NOTICEABLE_GAP_MS = 5_000;
 
 /**
- * Returns the number of milliseconds since an instant in which no work was possible, because the machine slept or
+ * Returns for how many milliseconds of the time since an instant no work was possible, because the machine slept or
  * ralph was suspended. Includes any change of the clock, so it is negative if the clock was set back.
  */
 export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): number {

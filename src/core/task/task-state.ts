@@ -91,13 +91,13 @@ export interface Progress {
 export interface Approval {
   readonly id: string;
   readonly what: string;
-  /** The name of the request's file in `Pending_Approval`; moving the file answers the request. */
+  /** The name of the request's file in the folder `Pending_Approval`; moving the file answers the request. */
   readonly file: string;
   /** Whether the agent itself wrote the request's file. */
   readonly by_agent: boolean;
   readonly requested_at: string;
   readonly expires_at: string;
-  /** Fingerprints of files that were in the answer folders before the request; null until the request is written. */
+  /** Fingerprints of the files that were in `Approved` and `Rejected` before; null until the request is written. */
   readonly there_before: ThereBefore | null;
   readonly decision: 'approved' | 'rejected' | null;
   readonly answered_at: string | null;
@@ -210,13 +210,13 @@ export interface TaskState {
   readonly approval: Approval | null;
   /** The agent of the running attempt, or of the last one; null before the first. */
   readonly agent: string | null;
-  /** The agents of a list by name; empty in a task with only one agent. */
+  /** What is known about each agent of a task with several, by name; empty in a task with only one agent. */
   readonly agents: Readonly<Record<string, AgentStanding>>;
   /** The agent that judges claims of completion; absent until it is asked. */
   readonly judge?: JudgeStanding;
   /** The session of `agent` that can be resumed; null if there is none. */
   readonly session_id: string | null;
-  /** The total that the agent last reported for its session; null if it reports no total. */
+  /** The total usage that the agent last reported for its session; null if it reports no total. */
   readonly session_usage: SessionUsage | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;

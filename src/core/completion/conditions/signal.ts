@@ -1,6 +1,6 @@
 import { type Condition, quotedPhrases } from './condition.ts';
 
-/** Holds if the agent states one of the signal phrases in two iterations in a row. */
+/** Holds if the agent states one of the signals (phrases that the user chose) in two iterations in a row. */
 export const SIGNAL: Condition = {
   kind: 'signal',
   settings: ['signal'],

@@ -6,7 +6,7 @@ type Texts = ReadonlyMap<string, string>;
 
 /**
  * Finds the test folders that need a `package.json` with the module system of the start, because the work has changed
- * that of their package. Returns each file's text by its path. Leaves out folders that have such a file already.
+ * that of their package. Returns each file's text by its path. Leaves out folders that have a `package.json`.
  */
 export function moduleSystemsOf(
   tests: readonly string[],

@@ -42,7 +42,7 @@ export interface UsedTaskFile {
 
 const MOST_FILES = 50;
 
-/** Finds the task files that a call uses, in one of these folders or above. `known` is a cache over all calls. */
+/** Finds the task files that a call uses, in one of `folders` or above it. `known` is a cache over all calls. */
 export function taskFilesOf(
   { tool, files }: TaskCall,
   folders: readonly string[],
