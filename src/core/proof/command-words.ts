@@ -178,6 +178,6 @@ export const TASK_FILE_OPTION = /^(?:-[fct]|--(?:file|makefile|justfile|taskfile
 /** Options, in many programs, whose value is a settings file that decides what they report. */
 export const SETTINGS_OPTION =
   /^(?:-[cp]|--(?:env-file(?:-if-exists)?|config(?:uration)?(?:-?file)?|conf|rc-?file|ini|settings|project|preset|global-?setup|rulesdir|bootstrap))$/i;
-/** Matches names of settings files, since the values of those options can be something else: `tsc -p .`. */
+/** Matches names of settings files, since the values of `SETTINGS_OPTION` can be something else: `tsc -p .`. */
 export const SETTINGS_FILE =
   /^[^\s=]*(?:\.(?:jsonc?|json5|ya?ml|toml|ini|cfg|conf|xml|env|[cm]?[jt]s|php|neon)|rc|\.env(?:\.\w+)?)$/;

@@ -41,7 +41,7 @@ export interface Surroundings {
   readonly fixedFolders: readonly string[];
   /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];
-  /** The folder of the key by which this user's tasks are known; null without a home folder. */
+  /** The folder of the key with which ralph marks state files as written by this user; null without a home folder. */
   readonly keyFolder: string | null;
   readonly namedKey: string | null;
   readonly agents: readonly AgentName[];

@@ -46,10 +46,10 @@ export function vaultSettingNames(): readonly VaultSettingName[] {
   return VAULT_COMMANDS.watch;
 }
 
-/** Returns the environment variable of one of these settings. Commands without the setting ignore the variable. */
+/** Returns the environment variable of one of `VAULT_SETTINGS`. Commands without the setting ignore the variable. */
 export function variableOfVault(name: VaultSettingName): string {
   return `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The environment variables of all these settings. */
+/** The environment variables of all `VAULT_SETTINGS`. */
 export const VAULT_VARIABLES: readonly string[] = vaultSettingNames().map(variableOfVault);

@@ -291,12 +291,12 @@ export function endingRow(status: EndedStatus, exitReason: string | null): Endin
   return isKnown ? { ...row, ...reasons[exitReason] } : row;
 }
 
-/** Whether a task in this shown state has ended. */
+/** Whether a task has ended that is shown to people in this state. */
 export function isEnded(state: string): state is EndedStatus {
   return Object.hasOwn(ENDINGS, state);
 }
 
-/** Returns the row of a task in this shown state, or null if it has not ended. */
+/** Returns the row of the table for a task that is shown to people in this state; null if the task has not ended. */
 export function rowOfState(state: string, exitReason: string | null): EndingRow | null {
   return isEnded(state) ? endingRow(state, exitReason) : null;
 }

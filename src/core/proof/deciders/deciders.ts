@@ -15,7 +15,7 @@ interface DecidingScript {
   readonly line: string;
 }
 
-/** What decides the results of checks, as far as their words and the scripts show. Each list is sorted. */
+/** What decides the results of checks, as far as the words of the checks and scripts show. Each list is sorted. */
 export interface Deciders {
   /** Files that checks may run, even if missing, relative to the top of the work tree or, if named so, absolute. */
   readonly files: readonly string[];

@@ -33,7 +33,7 @@ export interface OwnRow {
   /** The placeholder after the flag in the help: `TEXT`, `N`. Most kinds of values have a default placeholder. */
   readonly argument?: string;
   readonly type: SettingKind;
-  /** The name of this completion condition's evidence in the state file; absent for other settings. */
+  /** Only for completion conditions: the name of the condition's evidence in the state file. */
   readonly evidence?: string;
   /** The default as written on the command line; absent if there is none. */
   readonly default?: string;
