@@ -50,7 +50,7 @@ export interface OutputReport extends TestCounts {
   readonly otherFailures: readonly string[];
 }
 
-/** Reads the output of a check as it is printed. Each stream needs a reader, since it may be cut within a line. */
+/** Reads the output of a check as it is printed. Each stream needs its own reader: a piece may end within a line. */
 export class OutputReader {
   private readonly passes: Passes;
   private rest = '';

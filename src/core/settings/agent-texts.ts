@@ -2,7 +2,7 @@ import { AGENT_NAMES, type AgentName } from '../agent/agents/agents.ts';
 
 /*
  * Settings that can have a value for each agent, such as `--model`. `opus` is for a task with one agent, and
- * `codex=gpt-5` is for one agent of a list. A configuration may write a map instead: `{codex: gpt-5}`.
+ * `codex=gpt-5` is for one of several agents. A configuration may write a map instead: `{codex: gpt-5}`.
  */
 
 /** Turns a map from agents to texts into texts such as `codex=gpt-5`. Returns null if it is not such a map. */

@@ -60,7 +60,7 @@ interface OpenLines {
 
 /**
  * Finds what checks run, also through scripts and recipes, and the files that those deciders name: one step deep, or
- * two through a package of the workspace. Deciders by their name alone are left out: see `isDeciderName`.
+ * two through a package of the workspace. Leaves out the usual settings files of tools, which their names reveal.
  */
 export function searchForDeciders({
   checks,

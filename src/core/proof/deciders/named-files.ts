@@ -1,5 +1,5 @@
 const CODE = /\.[cm]?[jt]sx?$/;
-/** Matches build files and programs. Which of the files that they name decide results of checks cannot be told. */
+/** Matches build files and programs. They name many files; which of these decide results of checks cannot be told. */
 const BUILD =
   /(?:^|\/)(?:CMakeLists\.txt|pom\.xml|Directory\.Build\.[^/]+|(?:GNU)?Makefile|\.?justfile|Rakefile|[^/]+\.(?:csproj|exs|mk|py|rs))$/i;
 
