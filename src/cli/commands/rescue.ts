@@ -3,7 +3,7 @@ import { type PassEnd, pass } from '../../rescue/pass.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
 
-/** `ralph rescue`: handles each file of the folder `In_Progress` once and prints a line. Resolves to the exit code. */
+/** `ralph rescue`: handles each task file in the folder `In_Progress` once. Resolves to the exit code. */
 export async function rescueCommand(
   argv: readonly string[],
   help: () => Promise<number>,

@@ -4,7 +4,7 @@ import { type Rest, watch } from '../../rescue/watch.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
 
-/** `ralph watch`: runs each new task file of the vault (folder of tasks), until a signal ends it and its loops. */
+/** `ralph watch`: runs the task files of the vault (a folder) as they come, until a signal ends it and its loops. */
 export async function watchCommand(
   argv: readonly string[],
   help: () => Promise<number>,

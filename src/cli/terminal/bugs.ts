@@ -25,7 +25,7 @@ export function sayBug(error: unknown): void {
   process.stderr.write(`ralph: this is a bug in ralph, please report it: ${messageOf(error)}\n`);
 }
 
-/** Runs a task with a signal that aborts on an uncaught error, with the error as its reason. The task must then end. */
+/** Runs a task with an `AbortSignal` that fires on an uncaught error, which is its reason. The task must then end. */
 export async function endedByBugs<T>(run: (bugs: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const onBug = (error: unknown): void => controller.abort(error);

@@ -40,7 +40,7 @@ export function readApprovalRequest(
 /** Matches a request with an invalid id or without text. Used only if no match of `REQUEST` is valid. */
 const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
 
-/** Whether a final message contains a malformed request and no valid one. Ignores quoted ones, code and the like. */
+/** Whether a final message contains a malformed request and no valid one. Ignores code, quotes and the like. */
 export function hasMalformedRequest(message: string): boolean {
   return readApprovalRequest(message) === null && tagsIn(message, MALFORMED, SHOWN).length > 0;
 }

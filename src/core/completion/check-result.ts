@@ -17,7 +17,7 @@ export interface CheckResult extends MeasuredResult {
    * `failed-tests`: the check exited with 0 although tests failed.
    */
   readonly verdict: 'passed' | 'known-failures' | 'failed-tests' | 'failed';
-  /** Why failures known from the start do not excuse the check, as a clause; absent if they do, or were not asked. */
+  /** Why failures known from the start do not excuse the check (a clause); absent if they do or may excuse none. */
   readonly inTheWay?: string;
 }
 

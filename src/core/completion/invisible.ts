@@ -19,7 +19,7 @@ export function visible(text: string): string {
 
 /**
  * Removes invisible characters from all mentions of the promise, and sets `REPLACEMENT_CHARACTERS.veil` before each
- * mention whose invisible characters are not in the promise itself. Removes colour codes, too, but sets none for them.
+ * mention whose invisible characters are not in the promise itself. Also removes colour codes, but marks none.
  */
 export function markVeiled(message: string, promise: string): string {
   if (!ONE.test(message)) return message;

@@ -37,7 +37,7 @@ export interface Surroundings {
   readonly shown: readonly string[];
   /** The folders of the vault (the folder of task files) in which the agent moves files. */
   readonly vaultFolders: readonly string[];
-  /** Folders with a person's answers or state files. The agent may not write them; they exist before it starts. */
+  /** Folders with state files or a person's answers. The agent may not write them; they exist before it starts. */
   readonly fixedFolders: readonly string[];
   /** Everything else that only ralph or a person writes: the prompt, protected files, the agent's program. */
   readonly fixed: readonly string[];

@@ -258,7 +258,7 @@ type WithReasons<R extends EndingRowOf> = R & {
 
 export type EndedStatus = keyof typeof ENDINGS;
 
-/** The status in which a task ended, and its reason. A program with its own completion rules may give any reason. */
+/** The status in which a task ended, and its reason. A program that completes its task itself may give any reason. */
 export type StatusAndReason = {
   readonly [S in EndedStatus]: {
     readonly status: S;
