@@ -3,7 +3,7 @@ import { placeInFleet, taskCommand } from '../../../printed-command.ts';
 import { TaskNotFoundError } from '../../../task-errors.ts';
 import type { FolderOptions } from '../../tasks/named-folders.ts';
 
-/** Wraps a command on a task of this machine. If there is no such task, but a fleet is named, the user is told of it. */
+/** Wraps a command. If its task is not on this machine, the error points to the fleet (shared tasks) that is named. */
 export function orFleet<Words extends [taskId: string | undefined, ...unknown[]]>(
   command: string,
   run: (...words: Words) => Promise<number>,
@@ -16,7 +16,7 @@ export function orFleet<Words extends [taskId: string | undefined, ...unknown[]]
       const options = words.at(-1) as FolderOptions;
       const isUnknown = error instanceof TaskNotFoundError && taskId !== undefined;
       const { env } = process;
-      // An agent in a loop is told of no fleet, since commands on a fleet are for people.
+      // The error does not mention the fleet to an agent in a loop, since commands on a fleet are for people.
       if (!isUnknown || env.RALPH_RUN_ID || fleetNamed(options, env) === null) throw error;
       const look = taskCommand('status', placeInFleet(taskId, []));
       const here = `ralph ${command} works on tasks of this machine alone.\nto look in the fleet: ${look}`;
