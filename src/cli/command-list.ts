@@ -12,9 +12,9 @@ import { declareWorkFlags } from './flags/work-help.ts';
 import { examples } from './help-text.ts';
 
 /**
- * Declares all commands, grouped and in order as the help shows them, each with examples that run unchanged. `isNamed`
- * says whether the command line names a command: commands that read their own arguments, so that all mistakes are
- * reported together, normally do not load this file, and declare their flags only for their help.
+ * Declares all commands, grouped and ordered as in the help, each with examples that run unchanged. `isNamed` says
+ * whether the command line names a command. Commands that read their own arguments normally do not load this file:
+ * their flags are declared only for their help, and only if the command line names them.
  */
 export function declareCommands(
   program: Command,

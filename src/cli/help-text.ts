@@ -6,7 +6,7 @@ const EXAMPLES = [
   'ralph status --watch',
 ];
 
-/** Arranges the help of the program itself, below which the commands stand as they were declared. */
+/** Arranges the help of the program itself, which lists the commands in the order of their declaration. */
 export function arrangeHelp(program: Command): void {
   program
     .configureHelp({
@@ -22,7 +22,7 @@ function termOf(argument: Argument): string {
   return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
 }
 
-/** Returns the text below the help of a command that shows how it is used. */
+/** Returns the examples that stand below the help of a command. */
 export function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }

@@ -25,7 +25,7 @@ export interface TaskFolders {
   readonly isNamed?: boolean;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
-  /** For a copy of a task of a fleet: the words with which a printed command names the fleet. */
+  /** Set for a copy of a task of a fleet: the words with which a printed command names that fleet. */
   readonly fleetWords?: readonly string[];
 }
 

@@ -6,10 +6,10 @@ import { requireId, shownTask } from './named-task.ts';
 interface WantedTask {
   /** The name of the command, such as `logs`. */
   readonly command: string;
-  /** How the person named the task; in a vault, the default is the newest. */
+  /** How the person named the task; the default is the newest task, except in a fleet (a shared database). */
   readonly word: string | undefined;
   readonly options: StoreOptions;
-  /** Whether the output is for programs: then the name of a fleet is not in it. */
+  /** Whether the output is for programs. If so, it does not contain the name of a fleet. */
   readonly isData: boolean;
 }
 
