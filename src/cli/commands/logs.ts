@@ -18,7 +18,7 @@ export async function logs(word: string | undefined, options: LogsOptions): Prom
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { follow = false, raw = false } = options;
   const wanted = { iteration, follow, raw };
-  // A copy of a task of a fleet does not grow.
+  // For a task of a fleet (a shared database), `readTask` reads a copy, which does not grow and cannot be followed.
   const followed = follow
     ? ifOnFleet(options, async () => {
         const { followFleetLogs } = await import('../../fleet/cli/logs.ts');
