@@ -38,7 +38,7 @@ export type LoopEvent =
       readonly lostSession?: SessionUsage | null;
       /** Whether this resume only announces the task's ending, because the last driver died before it could. */
       readonly tellsOnly?: boolean;
-      /** Whether time without a driver counts against the limit for waiting, as in a fleet (a group of workers). */
+      /** Whether time without a driver counts against the limit for waiting, as in a fleet (machines that share tasks). */
       readonly waitedOn?: boolean;
       /** This and the next field are as in `started`. */
       readonly setupFailed?: string | null;

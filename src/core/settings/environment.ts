@@ -23,7 +23,7 @@ const IDENTITY = [
 /** The variable that passes the path of the log to a loop in the background. */
 export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 
-/** The variable that names the fleet (a group of workers that share tasks), for commands that work on a fleet. */
+/** The variable that names the fleet (machines that share tasks), for commands that work on a fleet. */
 export const FLEET_VARIABLE = 'RALPH_FLEET';
 
 /** Another name for `RALPH_TIMEOUT`, for a number of minutes without a unit. */

@@ -10,7 +10,7 @@ export interface BriefingSources {
   readonly stateDir: string;
   /** The path of the key that seals state files, if the briefing's commands have to name it; null if they find it. */
   readonly keyFlag: string | null;
-  /** For tasks of a fleet (a group of workers): the words that name it in a command, which then needs no folders. */
+  /** For tasks of a fleet (machines that share tasks): the words that name it in a command, which then needs no folders. */
   readonly fleetWords?: readonly string[];
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];

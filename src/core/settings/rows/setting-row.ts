@@ -145,7 +145,7 @@ interface OfFleet {
     | 'beside'
     /** The setting says how tasks are submitted. It applies to a whole batch, unlike a setting in one line of it. */
     | 'command'
-    /** Refused. The text says why no task of a fleet (a group of workers) has the setting, and what to do instead. */
+    /** Refused. The text says why no task of a fleet (machines that share tasks) has the setting, and what to do instead. */
     | { readonly not: string };
 }
 
