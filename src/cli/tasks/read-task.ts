@@ -14,8 +14,8 @@ interface WantedTask {
 }
 
 /**
- * Carries out a command that reads one task: calls `read` with the task's id and folders. A task of a fleet is copied
- * into temporary folders first, so that the command needs to know nothing of fleets.
+ * Carries out a command that reads one task: calls `read` with the task's id and folders. A task of a fleet (a database
+ * of tasks) is copied into temporary folders first, so the command needs no code of its own for fleets.
  */
 export async function readTask(
   { command, word, options, isData }: WantedTask,
@@ -23,7 +23,7 @@ export async function readTask(
 ): Promise<number> {
   const done = ifOnFleet(options, async () => {
     const taskId = requireId(word, command);
-    const { readCopy } = await import('../../fleet/cli/task-reader.ts');
+    const { readCopy } = await import('../../fleet/cli/read-copy.ts');
     return (fleet) => readCopy(fleet, { taskId, isData }, (place) => read(taskId, place));
   });
   if (done !== null) return done;

@@ -6,7 +6,7 @@ import { openTaskLogs } from '../../effects/state/task-logs.ts';
 import { FleetAwayError } from '../../errors.ts';
 import type { TaskCopies } from '../worker/task-copy.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
-import { withCopyOf } from './task-reader.ts';
+import { withCopyOf } from './read-copy.ts';
 
 /** `ralph logs ID --follow` on a fleet: prints each log once it is stored, until the task ends or a signal comes. */
 export function followFleetLogs(

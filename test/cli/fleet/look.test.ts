@@ -10,9 +10,9 @@ import { SCHEMA_VERSION, type TaskState } from '../../../src/core/task/task-stat
 import { patient } from '../../../src/fleet/cli/frames.ts';
 import { followFleetLogs } from '../../../src/fleet/cli/logs.ts';
 import { showFleet } from '../../../src/fleet/cli/overview.ts';
+import { readCopy } from '../../../src/fleet/cli/read-copy.ts';
 import { fleetReport } from '../../../src/fleet/cli/report.ts';
 import { fleetTasks } from '../../../src/fleet/cli/status.ts';
-import { readCopy } from '../../../src/fleet/cli/task-reader.ts';
 import { captureOutput } from '../../helpers/captured-output.ts';
 import { minutesAgo, NOW } from '../../helpers/fleet-facts.ts';
 import {

@@ -3,21 +3,21 @@ import { say, standardOutlet } from '../../cli/terminal/outlet.ts';
 import { type TaskCopies, withTaskCopies } from '../worker/task-copy.ts';
 import { type OpenFleet, requireTask } from './on-fleet.ts';
 
-/** What of a fleet is read, and how its name is printed. */
+/** The task of a fleet that is read, and how the name of the fleet is printed. */
 export interface TaskToRead {
   readonly taskId: string;
   /** Whether the output is for programs: then the name of the fleet goes to standard error. */
   readonly isData: boolean;
 }
 
-/** Prints the name of the fleet, and calls `read` with a copy of a task: its files and the logs that workers have stored. */
+/** Prints the name of the fleet, and calls `read` with a temporary copy of a task and of its stored logs. */
 export function readCopy<T>(
   fleet: OpenFleet,
-  { taskId, isData }: TaskToRead,
+  task: TaskToRead,
   read: (place: TaskFolders) => Promise<T>,
 ): Promise<T> {
-  return withCopyOf(fleet, { taskId, isData }, async (copies) => {
-    copies.addLogs(taskId, await fleet.queue.logs(taskId, 0));
+  return withCopyOf(fleet, task, async (copies) => {
+    copies.addLogs(task.taskId, await fleet.queue.logs(task.taskId, 0));
     return read({ ...copies, fleetWords: fleet.words });
   });
 }
