@@ -1,10 +1,13 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasLiveDriver } from '../../core/task/shown-task.ts';
+import { lstatOf } from '../files/file-kinds.ts';
 import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import { liveClaim } from '../lock/task-lock.ts';
 import { type LogChunk, logReader } from '../logs/bounded-log.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
+import { taskPaths } from './task-folder.ts';
 import { findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
 
 /** One piece of a task's logs, in order. */
@@ -49,13 +52,31 @@ interface Loop {
 function findLoop(stateDir: string, taskId: string): Loop | null {
   const first = findTaskEntry(stateDir, taskId)?.folder ?? findTaskFolder(stateDir, taskId);
   if (first === null) return null;
+  const { folder: open, history } = taskPaths(stateDir, taskId);
   let folder = first;
+  let inode = lstatOf(first)?.ino ?? null;
+  const find = (): string => {
+    inode ??= lstatOf(folder)?.ino ?? null;
+    // A later run of the same id may already have a folder in the same place.
+    const isOwn = (place: string): boolean => lstatOf(place)?.ino === inode;
+    if (inode !== null && !isOwn(folder)) {
+      const names = namesIn(history).filter((name) => `${name}.`.startsWith(`${taskId}.`));
+      const places = [open, ...names.map((name) => path.join(history, name))];
+      folder = places.find(isOwn) ?? folder;
+    }
+    return folder;
+  };
   return {
-    folder() {
-      if (!isRealFolder(folder)) folder = findTaskFolder(stateDir, taskId) ?? folder;
-      return folder;
+    folder: find,
+    isOver() {
+      // Then a later run has archived this one under its start time.
+      if (![open, path.join(history, taskId)].includes(find())) return true;
+      const here = thisPlace(new Date().toISOString());
+      if (liveClaim(stateDir, taskId, here) !== null) return false;
+      // A driver that could store no claim runs the task without one.
+      const entry = findTaskEntry(stateDir, taskId);
+      return entry?.found.kind !== 'task' || !hasLiveDriver(entry.found.state, here);
     },
-    isOver: () => liveClaim(stateDir, taskId, thisPlace(new Date().toISOString())) === null,
   };
 }
 
