@@ -11,6 +11,7 @@ interface JsonLinesOptions {
 }
 
 const EVENT = Buffer.from('{"type":"');
+const ESCAPE = 0x1b;
 const RIGHT_BRACE = 0x7d;
 /** What a shell, a status line or a terminal writes before or after an event is not longer than this. */
 const MAX_NOISE_BYTES = 512;
@@ -21,9 +22,12 @@ const MAX_NOISE_BYTES = 512;
  */
 function eventIn(line: Buffer): string | null {
   const start = line.indexOf(EVENT);
-  const end = line.lastIndexOf(RIGHT_BRACE) + 1;
+  if (start === -1) return null;
+  // JSON contains no bare escape, but the title of a terminal that follows one may contain a brace.
+  const noise = line.indexOf(ESCAPE, start);
+  const end = line.lastIndexOf(RIGHT_BRACE, noise === -1 ? line.length : noise) + 1;
   const isNear = start <= MAX_NOISE_BYTES && line.length - end <= MAX_NOISE_BYTES;
-  if (start === -1 || end < start || !isNear) return null;
+  if (end < start || !isNear) return null;
   return withoutControls(line.toString('utf8', end)).trim() === ''
     ? line.toString('utf8', start, end)
     : null;

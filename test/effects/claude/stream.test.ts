@@ -206,6 +206,7 @@ describe('what nobody expected', () => {
     ['sequences behind it', '', '\u001b[0m\u001b[?25h'],
     ['both', '\u001b[2K\r', ' \u001b[K'],
     ['a mark behind it', '', '\ufeff'],
+    ['a title with braces behind it', '', '\u001b]0;{app}\u0007'],
   ])('reads an event behind or before %s', ([, before, behind]) => {
     const facts = read([`${before}${JSON.stringify(INIT)}${behind}`]);
     expect(facts).toMatchObject({ sessionId: 'session-1', brokenLines: 0 });
