@@ -52,7 +52,7 @@ test('a statement with a summary behind it completes in one counted iteration', 
   expect(logs.stdout).toContain('Summary: two files changed.');
   expect(logs.stdout.match(/<promise>TASK_COMPLETE<\/promise>/g)).toHaveLength(2);
   await scene.ralph(['report', '--html', 'report.html']);
-  expect(scene.read('report.html')).toContain('was asked whether it is done');
+  expect(scene.read('report.html')).toContain('asking the agent whether it is done');
 });
 
 test('what is missing by the reply is told to the next iteration', async () => {

@@ -30,7 +30,7 @@ test('a branch that somebody else has moved stays, and the result has a ref of i
   expect(git('show', 'refs/ralph/a/result:work.txt')).toMatch(/^a\/1\/\d+$/);
 });
 
-test('the result is named with its branch, its commit and what fetches it, also by commands of a clone', async () => {
+test('the result is named with its branch, its commit and what fetches it; commands of a clone point to the fleet', async () => {
   const scene = await makeScene();
   await scene.startWorker(scene.host(1));
   const repo = ['--repo', scene.origin.url, '-p', 'Do the work.', '--delay', '0s'];
@@ -41,7 +41,8 @@ test('the result is named with its branch, its commit and what fetches it, also 
   expect(stderr).not.toContain('no commit');
   for (const command of ['diff', 'land', 'undo']) {
     const refused = await scene.ralph([command, 'a']);
-    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(result)]);
+    const look = 'to look in the fleet: npx --package ralph-headless ralph status a';
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining(look)]);
   }
 });
 
