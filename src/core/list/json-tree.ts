@@ -18,6 +18,8 @@ export class JsonMistake {
 /** The deepest nesting that is read. Deeper nesting could exhaust the stack, and no list of tasks has it. */
 const DEEPEST = 200;
 const BYTE_ORDER_MARK = /^\uFEFF/;
+/** Matches the byte order mark of each file whose lines were put into one. */
+const BYTE_ORDER_MARKS = /(?<=^|\n)\uFEFF/g;
 const MORE = /[^ \t\r\n]/;
 const THE_END = 'the end';
 /** What belongs where the parser finds an error of this name. */
@@ -46,7 +48,7 @@ export function readJson(text: string): Node | JsonMistake {
 /** Reads JSON texts that follow each other with or without space between them, as `readJson` reads one. */
 export function readJsonSeries(text: string): readonly Node[] | JsonMistake {
   const nodes: Node[] = [];
-  let rest = text.replace(BYTE_ORDER_MARK, ' ');
+  let rest = text.replace(BYTE_ORDER_MARKS, ' ');
   while (MORE.test(rest)) {
     const from = text.length - rest.length;
     const { expected, at } = mistakeIn(rest) ?? new JsonMistake(THE_END, rest.length);

@@ -151,7 +151,8 @@ test.for<[name: string, before: string, id: string, after: string]>([
 });
 
 test('a tick in JSON lines', () => {
-  const lines = '\uFEFF{"title":"a","done":false}\n{"title":"b","done":false}{"title":"c"}';
+  // As after `cat one.jsonl two.jsonl`.
+  const lines = '\uFEFF{"title":"a","done":false}\n\uFEFF{"title":"b","done":false}{"title":"c"}';
   expect(tick('a.jsonl', lines, 'b')).toBe(lines.replace('b","done":false', 'b","done":true'));
   expect(tick('a.jsonl', lines, 'c')).toBe(lines.replace('"c"', '"c", "done":true'));
 });
