@@ -45,7 +45,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
     const { permissionsNotice, readOnlyModes, takes } = AGENTS[agent];
     const allowsNothing =
       (permissionMode === null || readOnlyModes.includes(permissionMode)) &&
-      // The environment or a configuration may allow tools that are for other agents.
+      // An agent that does not take `allowedTools` gets nothing from it: the list may be meant for other agents.
       (settings.allowedTools.length === 0 || !takes.includes('allowedTools')) &&
       !settings.dangerouslySkipPermissions &&
       plan.passthrough.length === 0;

@@ -16,7 +16,7 @@ export interface ListSource {
   read(state: ListState): Promise<TaskList>;
   /** Returns the list as it was last read, with the changes that ralph has made since. */
   last(state: ListState): TaskList;
-  /** The ids of items that a run may start later, in addition to those of the list when the run began. */
+  /** The ids of further items, which were not in the list when the run began, but may be started if they appear in it. */
   readonly known: ReadonlySet<string>;
   /** Whether the item's text now asks for other work than when the run began. */
   hasChanged(item: ListItem): boolean;

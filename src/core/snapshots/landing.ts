@@ -84,7 +84,7 @@ export type LandingRefusal =
 
 /** Whether the task's agent can remove the cause of a refusal. */
 export function canTaskFix(why: LandingRefusal): boolean {
-  // An agent that is told about a secret might commit it, so it is told only about repositories.
+  // The agent is told what it can fix. Told of a secret that was left out, it might commit it; a repository is harmless.
   if (why.kind === 'left-out') return [...why.stays.values()].every(isAboutRepository);
   return FIXABLE.includes(why.kind);
 }

@@ -10,7 +10,7 @@ export interface BriefingSources {
   readonly stateDir: string;
   /** The path of the key that seals state files, if the briefing's commands have to name it; null if they find it. */
   readonly keyFlag: string | null;
-  /** For tasks of a fleet (machines that share tasks): the words that name it in a command, which then needs no folders. */
+  /** The words that name the tasks' fleet (machines that share tasks) in a command, in place of `vault` and `stateDir`. */
   readonly fleetWords?: readonly string[];
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];

@@ -39,7 +39,7 @@ export type MoneyEvent =
   | { readonly kind: 'judged'; readonly costUsd: number }
   | { readonly kind: 'task-ended'; readonly usedUsd: number };
 
-/** What one task has spent since the counting began. */
+/** What one task has spent on the day, by the events of its journal that were added so far. */
 export interface TaskSpending {
   /** US dollars for the iterations that have ended or were abandoned. */
   readonly endedUsd: number;
@@ -74,7 +74,7 @@ export function withMoney(spending: TaskSpending, event: MoneyEvent): TaskSpendi
   }
 }
 
-/** Counts what the open iteration has cost so far. Its cost before the counting began is unknown and left out. */
+/** Counts what the open iteration has cost so far. Its cost before the first event that was added is unknown and left out. */
 function withUsed(spending: TaskSpending, usedUsd: number): TaskSpending {
   const beforeUsd = spending.beforeUsd ?? usedUsd;
   return { ...spending, beforeUsd, openUsd: Math.max(0, usedUsd - beforeUsd) };

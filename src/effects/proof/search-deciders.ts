@@ -49,7 +49,7 @@ export interface TreeReader {
 const MOST_LINKS = 2000;
 const LONGEST_CHAIN = 20;
 
-/** Opens a tree whose files are listed. Rejects with a `GitError` if git fails; so does reading. */
+/** Returns a reader of a git tree. `files` has each path with its mode and id. It rejects with a `GitError`, as do its reads. */
 export async function treeReader(
   git: PrivateGit,
   files: ReadonlyMap<TreePath, string>,

@@ -53,9 +53,9 @@ export function innerLine(
 }
 
 /**
- * Returns a shell command that sends connections to private addresses through the proxy. The component exempts these
- * addresses, but nothing answers there inside the sandbox. Only servers in the sandbox itself are reached directly,
- * unless the rules allow a server on this machine outside.
+ * Returns a shell command that sends connections to private addresses through the proxy, too: the sandbox package lets
+ * them bypass it, but nothing answers there inside the sandbox. Only `localhost` still bypasses the proxy, unless the
+ * rules allow a server on the user's machine.
  */
 function noProxy({ allowNet }: SandboxRules): string {
   if (allowNet.some((rule) => isLoopback(rule.value))) return 'unset NO_PROXY no_proxy';

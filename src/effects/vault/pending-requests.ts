@@ -64,11 +64,14 @@ function isAbout(taskId: string, name: string, text: string): boolean {
 
 /**
  * Whether the text contains the task id as a separate word: `test` does not contain `t`, and neither `nightly-2` nor
- * `nightly.2` contains `nightly`. `more` matches the characters that continue a word.
+ * `nightly.2` contains `nightly`. A file ending may follow, as in `nightly.md`. `more` matches the characters that
+ * continue a word.
  */
 function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');
-  return new RegExp(`(?<!${more}|[.-])${literal}(?!${more}|-|[.][A-Za-z0-9]+[._-])`).test(text);
+  return new RegExp(`(?<!${more}|[.-])${literal}(?!${more}|-|[.](?:[0-9]|[A-Za-z0-9]+[._-]))`).test(
+    text,
+  );
 }
 
 function read(file: string): string {

@@ -2,7 +2,7 @@ import type { Database } from './connection.ts';
 import type { QueueFacts } from './fleet-queue.ts';
 import { IS_PARKED, IS_WAITING } from './task-rows.ts';
 
-/** Returns an entry for each queue and schema (form) of its open tasks. A task that may not begin is not `waiting`. */
+/** Returns an entry for each queue and each version of the rows of its open tasks. `waiting` ones can begin now. */
 export function queueFacts(database: Database): Promise<readonly QueueFacts[]> {
   return database.rows(
     `select queue, schema,
