@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { isRepeatable, SETTINGS } from '../core/settings/settings.ts';
 import { declareFleetCommands } from '../fleet/cli/commands/declare.ts';
 import { orFleet } from './commands/git/or-fleet.ts';
-import { SHELLS } from './completion/scripts.ts';
+import { completion, SHELLS } from './completion/scripts.ts';
 import type { Does } from './flags/actions.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
@@ -226,7 +226,7 @@ export function declareCommands(
   command('completion', 'ralph completion bash >> ~/.bashrc', 'ralph completion fish | source')
     .description('print the shell completion for bash, zsh or fish')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .action(does(async () => (await import('./completion/scripts.ts')).completion));
+    .action(does(async () => completion));
   inVaultOrFleet(command('prune', 'ralph prune --older-than 30d --dry-run'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')

@@ -198,7 +198,7 @@ function repeated(state: LoopState, moment: Moment): Decision {
   return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }
 
-/** Whether a wait still applies. With several agents, the next start decides anew about a usage limit or an outage. */
+/** Whether a wait still applies. With several agents, a usage limit or an outage is decided at the next start. */
 function isStillDue({ agent }: TaskState, { kind }: Wait, policy: Policy): boolean {
   if (kind === 'delay' || agent === null) return true;
   const isHeld = kind === 'usage-limit' || kind === 'outage';

@@ -1,6 +1,6 @@
 import type { JudgeVerdict } from '../judge/verdict.ts';
 
-/* The proof of a task as an in-toto statement. It is not signed: whoever doubts it has to run its checks again. */
+/* The proof of a task as an in-toto statement. It is not signed: a person who doubts it has to run its checks again. */
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';

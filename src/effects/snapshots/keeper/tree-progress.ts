@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { LineChanges } from '../../../core/task/line-changes.ts';
 import { findGitAbove } from '../../files/find-git-above.ts';
+import { ifPossible } from '../../files/if-possible.ts';
 import { isStillAt } from '../../git/configured-repository.ts';
 import { type Git, gitAt, gitIn } from '../../git/git.ts';
 import { orNull } from '../../git/git-error.ts';
@@ -204,21 +205,15 @@ function countFiles(
 /** Returns a text that changes if HEAD or any branch may have moved, even one that is not checked out. */
 function branchSign(places: Places): string {
   const { commonDir } = places;
-  const branches = filesBelow(path.join(commonDir, 'refs/heads'));
+  const heads = path.join(commonDir, 'refs/heads');
+  // Git may be moving branches at this moment.
+  const branches =
+    ifPossible(() => readdirSync(heads, { recursive: true, encoding: 'utf8' })) ?? [];
   const times = ['packed-refs', ...branches.map((name) => path.join('refs/heads', name))];
   return [
     headSign(places),
     ...times.map((name) => `${name} ${timeOf(path.join(commonDir, name))}`),
   ].join('\n');
-}
-
-function filesBelow(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  } catch {
-    // Git may be moving branches at this moment.
-    return [];
-  }
 }
 
 /** If more files have changed, they are only counted, and not named. */
