@@ -116,11 +116,14 @@ function makeRoom(place: string, root: string): boolean {
   }
 }
 
-/** Sets the times of files to now, so that the next build makes its output from them again. */
+/** Makes files newer than any output that was made from them, so that the next build makes that output again. */
 function touchAll(root: string, names: readonly TreePath[]): void {
-  const now = new Date();
-  // The work tree may lack some of them.
-  for (const name of names) ifPossible(() => lutimesSync(path.join(root, asText(name)), now, now));
+  // A date has whole milliseconds, so the present one is older than output that was written within it.
+  const next = new Date(Date.now() + 1);
+  for (const name of names) {
+    // The work tree may lack the file.
+    ifPossible(() => lutimesSync(path.join(root, asText(name)), next, next));
+  }
 }
 
 /** Returns a pattern for git's exclude file that matches a name. With a slash at its end it would not match a link. */
