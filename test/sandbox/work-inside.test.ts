@@ -358,6 +358,7 @@ test('what other programs run by its name is told where it is born or changed, a
     `mkdir -p pkg/.vscode .gemini .codex
     for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml .gemini/settings.json .codex/config.toml
     do echo before > $each; done
+    mkdir large && head -c 2000000 /dev/zero > large/.npmrc && touch -d @1 large/.npmrc
     echo before > pkg/settings && ln -s pkg/settings .npmrc`,
   );
   const { ran, planted } = await inSandbox(scene, {
@@ -365,6 +366,7 @@ test('what other programs run by its name is told where it is born or changed, a
       `for each in pkg/.npmrc pkg/.vscode/tasks.json pkg/mise.toml; do echo evil > $each; done
       echo before > pkg/mise.toml
       echo evil > pkg/settings
+      head -c 1999999 /dev/zero > large/.npmrc; echo >> large/.npmrc; touch -d @1 large/.npmrc
       mkdir -p new/.devcontainer pkg/.cargo node_modules/p/.vscode
       touch new/.devcontainer/devcontainer.json app.code-workspace pkg/.cargo/config.toml
       touch pkg/.cargo/other node_modules/p/.vscode/tasks.json node_modules/.npmrc opencode.json`,
@@ -379,6 +381,7 @@ test('what other programs run by its name is told where it is born or changed, a
         'opencode.json',
         '.npmrc (changed)',
         'app.code-workspace',
+        'large/.npmrc (changed)',
         'new/.devcontainer',
         'pkg/.cargo/config.toml',
       ],

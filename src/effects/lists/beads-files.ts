@@ -48,7 +48,7 @@ function sumOf(file: string): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return null;
   const text = stats.isDirectory() ? '' : tryReadText(file, MB);
-  // A file that cannot be read is identified by its size and time.
-  const content = text ?? `${stats.size} ${stats.mtimeMs}`;
+  // A file that cannot be read, or is over 1 MB, is identified by its change time, which no program can set back.
+  const content = text ?? `${stats.size} ${stats.ctimeMs}`;
   return `${stats.mode} ${sha256Of(content)}`;
 }

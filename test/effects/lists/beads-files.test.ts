@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -7,12 +15,19 @@ import { beadsFiles, changedBeadsFile } from '../../../src/effects/lists/beads-f
 let home = '';
 const at = (name: string): string => path.join(home, '.beads', name);
 
+/** Writes a file that seems to be old, as any program can. */
+function writeOld(file: string, content: string): void {
+  writeFileSync(file, content);
+  utimesSync(file, 1, 1);
+}
+
 beforeEach(() => {
   home = mkdtempSync(path.join(tmpdir(), 'ralph-beads-'));
   mkdirSync(at('hooks'), { recursive: true });
   mkdirSync(path.join(home, 'sub'));
   writeFileSync(at('hooks/on_close'), 'true');
   writeFileSync(at('config.yaml'), 'a: 1');
+  writeOld(at('hooks/large'), '#'.repeat(2_000_000));
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
@@ -24,6 +39,11 @@ test.for<[what: string, change: () => void, found: string | null]>([
   ['a new hook', () => writeFileSync(at('hooks/on_update'), ''), '.beads/hooks/on_update'],
   ['a removed one', () => rmSync(at('hooks/on_close')), '.beads/hooks/on_close'],
   ['the settings', () => writeFileSync(at('config.yaml'), 'a: 2'), '.beads/config.yaml'],
+  [
+    'a large hook with its old time',
+    () => writeOld(at('hooks/large'), ':'.repeat(2_000_000)),
+    '.beads/hooks/large',
+  ],
   ['a redirect', () => symlinkSync('/', at('redirect')), '.beads/redirect'],
 ])('what bd does is changed by %s', ([, change, found]) => {
   const folder = path.join(home, 'sub');

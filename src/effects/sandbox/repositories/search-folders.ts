@@ -139,7 +139,7 @@ function isDangerous(entry: Dirent, parent: string): boolean {
   return runsByItself(name, parent) || (entry.isSymbolicLink() && holdsSuchNames(name));
 }
 
-/** Files up to this size are compared by content, larger ones by size and time. */
+/** Files up to this size are compared by content, larger ones by the change time, which no program can set back. */
 const HASHED_AT_MOST = MB;
 
 /** Returns a text that changes when a program would run something else at this path. */
@@ -158,9 +158,9 @@ function signOf(entry: Dirent, latin1: string): string {
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
-  const { mode, size, mtimeMs } = stats;
+  const { mode, size, ctimeMs } = stats;
   const isProgram = (mode & 0o111) !== 0;
-  if (size > HASHED_AT_MOST) return `${isProgram} ${size} ${mtimeMs}`;
+  if (size > HASHED_AT_MOST) return `${isProgram} ${size} ${ctimeMs}`;
   return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
 }
 
