@@ -3,6 +3,9 @@ import type { Runner, TestTally } from './test-tally.ts';
 
 /** Matches pytest's last line, framed or (with `-q`) bare. */
 const PYTEST_COUNTS = /^(?:\d+ [a-z ]+(?:, )?)+ in [\d.]+s(?: \([\d:, days]+\))?$/;
+/** Matches a count by which such a line is told from `12 checks passed in 0.31s`, which other programs print. */
+const PYTEST_WORD =
+  /\d (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)(?=,| in )/;
 const PYTEST_NONE =
   /^(?:no tests ran|(?:no|\d+(?:\/\d+)?) tests? collected.*) in [\d.]+s(?: \([\d:, days]+\))?$/;
 
@@ -17,7 +20,7 @@ export function pytest(tally: TestTally): Runner {
       if (PYTEST_NONE.test(counts)) {
         isFramed = false;
         tally.add(0, 0);
-      } else if (PYTEST_COUNTS.test(counts)) {
+      } else if (PYTEST_COUNTS.test(counts) && PYTEST_WORD.test(counts)) {
         isFramed = false;
         const list = counts.replace(/ in [\d.]+s.*$/, '');
         const failed = numberBefore('failed', list);

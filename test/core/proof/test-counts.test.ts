@@ -336,6 +336,13 @@ function inOrder({ ran, failures, failed }: ReturnType<typeof countTests>): unkn
   return { ran, failures, failed: failed?.toSorted() ?? null };
 }
 
+test.for([
+  ...['12 checks passed in 0.31s', '14 cases verified in 0.02s', '3 files built in 1.2s'],
+  ...['2 errors found in 0.1s', '5 pages, 2 images in 0.40s'],
+])('%s is no number of tests', (line) => {
+  expect(countTests(`${line}\n`).ran).toBe(null);
+});
+
 test('every runner has its outputs, and every output its numbers', () => {
   const files = readdirSync(folder).map((name) => name.replace(/\.txt$/, ''));
   expect(files.toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
