@@ -10,6 +10,7 @@ export const IN_PACKAGE_JSON = [
 const IN_PYPROJECT = [
   ...['pytest', 'coverage', 'ruff', 'mypy', 'pyright', 'basedpyright', 'black', 'isort', 'flake8'],
   ...['pylint', 'tox', 'nox', 'poe', 'taskipy', 'pdm.scripts', 'hatch.envs', 'bandit', 'pyrefly'],
+  ...['ty', 'pixi.tasks', 'rye.scripts', 'importlinter'],
 ].map((tool) => ['tool', ...tool.split('.')]);
 const IN_SETUP_CFG =
   /^(?:tool:pytest|pytest|aliases|flake8|mypy(?:-.*)?|coverage:.*|isort|pylint.*|pycodestyle|pydocstyle|tox:.*)$/i;

@@ -30,6 +30,11 @@ describe('judge files by name', () => {
     ...['mix.exs', 'deno.json', 'deno.jsonc', 'bunfig.toml', 'babel.config.cjs', '.babelrc'],
     ...['.babelrc.json', '.swcrc', 'pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc'],
     ...['.prettierrc.yaml', '.prettierignore', '.rubocop.yml', 'jasmine.json'],
+    ...['apps/shop/project.json', 'angular.json', '.pre-commit-config.yaml', 'mise.toml'],
+    ...['eslint-suppressions.json', '.oxlintrc.json', 'prettier.config.mjs', '.stylelintrc.json'],
+    ...['phpunit.dist.xml', 'phpstan.neon.dist', 'phpstan-baseline.neon', '.pytest.toml'],
+    ...['tox.toml', 'ty.toml', '.rustfmt.toml', 'analysis_options.yaml', 'lib/tasks/test.rake'],
+    ...['App.Tests/App.Tests.fsproj', '.editorconfig', 'UnitTests.xctestplan'],
     ...['packages/a/vitest.config.ts', 'tests/unit/conftest.py', 'deep/er/Makefile'],
   ])('%s', (path) => {
     expect(isDeciderName(path)).toBe(true);
