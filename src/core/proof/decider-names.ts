@@ -40,6 +40,7 @@ const CARGO_CONFIG = /(?:^|\/)\.cargo\/config(?:\.toml)?$/;
 /** Names of test files by the defaults of test runners, as `*` patterns for the last part; case does not matter. */
 const TEST_FILES = [
   ...['*.test.*', '*.spec.*', '*.cy.*', '*.e2e.*', '*-test.*', '*_test.*', '*-spec.*', '*_spec.*'],
+  ...['*_unittest.*', '*.test-d.*', '*.spec-d.*', '*.phpt'],
   ...['test-*.*', 'test_*.*', 'tests.py', 'tests.rs', '*.snap', '*.approved.*', '*.verified.*'],
   ...['*.feature', '*.bats', '*.robot'],
 ];
@@ -49,16 +50,19 @@ const TEST_FOLDERS = [
   ...['test-data', 'fixtures', 'golden', 'goldens', 'cassettes', 'e2e', 'cypress'],
   ...['step_definitions'],
 ];
+/** Matches a test at the top of a package, which runners find by default. Deeper, `test.ts` may be a command's code. */
+const TEST_OF_PACKAGE = /^(?:(?:packages|apps|libs)\/[^/]+\/)?test\.(?:[cm]?[jt]sx?|py)$/i;
 const TESTS_WORD = 'tests?|specs?|unittests?';
 const TEST_NAMES: readonly RegExp[] = [
   new RegExp(`(?:^|/)(?:${TEST_FILES.map(asPattern).join('|')})$`, 'i'),
   // In class names the capital letter matters, since `latest.php` is not a test.
-  /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|m|hs)$/,
+  /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|mm?|hs|cpp|cc|cxx)$/,
   new RegExp(`(?:^|/)(?:${TEST_FOLDERS.map(asPattern).join('|')})/`, 'i'),
   new RegExp(`(?:^|/)(?:[^/]*[._-])?(?:${TESTS_WORD})/`, 'i'),
   // Folders such as `androidTest` and `MyAppUITests`.
   /(?:Tests?|Specs?|Unittests?)\//,
   /(?:^|\/)t\/(?:[^/]+\/)*[^/]*\.t$/i,
+  TEST_OF_PACKAGE,
 ];
 
 /** Whether a file's name says that it decides the results of checks. The path is relative, with `/` between folders. */
@@ -69,6 +73,11 @@ export function isDeciderName(path: string): boolean {
 /** Whether a file's name says that it is a test, or belongs to tests. */
 export function isTestName(path: string): boolean {
   return TEST_NAMES.some((pattern) => pattern.test(path)) && !isInstalled(path);
+}
+
+/** Whether a test file is also a script that decides if a check runs it by its name, as in `node test.js`. */
+export function isTestScript(path: string): boolean {
+  return TEST_OF_PACKAGE.test(path);
 }
 
 /** Whether a file was installed by a package manager. */

@@ -60,10 +60,12 @@ describe('test files by name', () => {
     ...['login.cy.ts', 'login.e2e.ts', 'a-test.js', 'lib/a-spec.rb', 'a_spec.lua', 'test-a.mjs'],
     ...['test_a.js', 'test_a.cpp', 'TEST_A.PY', 'app/tests.py', 'src/tests.rs', 'a.snap'],
     ...['out.approved.txt', 'Out.Verified.json', 'login.feature', 'cli.bats', 'login.robot'],
+    ...['a.test-d.ts', 'base/file_unittest.cc', 'Zend/tests/a.phpt', 'test.js', 'test.mjs'],
+    ...['packages/a/test.ts', 'test.py'],
     // Class names.
     ...['src/CalcTest.php', 'CalcTests.swift', 'a/CalcSpec.scala', 'LoginIT.java', 'HTTPTest.kt'],
     ...['CalcTest.groovy', 'CalcTests.cs', 'CalcTests.fs', 'CalcTests.vb', 'CalcTest.m'],
-    ...['CalcSpec.hs', 'Test.java'],
+    ...['CalcSpec.hs', 'Test.java', 'CalcTest.cpp'],
     // Folders.
     ...['App.Tests/Calc.cs', 'App.UnitTests/a.txt', 'Tests/Calc.swift', 'integration-tests/a.sh'],
     ...['src/androidTest/a.xml', 'MyAppUITests/a.swift', 'my_specs/a.rb', 'Specs/a.rb'],
@@ -77,7 +79,15 @@ describe('test files by name', () => {
   });
 
   test.for([
-    ...['src/a.ts', 'test', 'src/test.ts', 'latest/a.js', 'contest/a.js', 'attest.py'],
+    ...[
+      'src/a.ts',
+      'test',
+      'src/test.ts',
+      'commands/test.ts',
+      'latest/a.js',
+      'contest/a.js',
+      'attest.py',
+    ],
     ...['src/specification.md', 'node_modules/a/test/b.js', 'my_tests.md', 'specification/a.md'],
     ...['src/features/cart.js', 'features/login.js', 'latest.php', 'contest.java', 'Contest.java'],
     ...['Aspect.cs', 'Exit.java', 'audit.php', 'CalcTest.js', 'src/special/a.js', 'CONTEST/a.js'],

@@ -1,6 +1,6 @@
 import { isObject } from '../../text/is-object.ts';
 import { runsOf } from '../check-words.ts';
-import { isInstalled, isTestName } from '../decider-names.ts';
+import { isInstalled, isTestName, isTestScript } from '../decider-names.ts';
 import { fieldsOfJson, toolSection } from '../tool-section.ts';
 import { namedByDeciders } from './named-by-deciders.ts';
 import { folderOf, joined } from './named-places.ts';
@@ -124,7 +124,8 @@ export function searchForDeciders({
 
 /** Whether a file may be a decider: not a test, not installed, and without `..` at the start of its path. */
 function mayDecide(path: string): boolean {
-  return !isTestName(path) && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path);
+  const isTest = isTestName(path) && !isTestScript(path);
+  return !isTest && !isInstalled(path) && !/^\.\.(?:\/|$)/.test(path);
 }
 
 function isPackageJson(path: string): boolean {

@@ -126,6 +126,8 @@ describe('files', () => {
     expect(decidersOfChecks([...checks, '.venv/bin/python tools/x.py'], none).files).toEqual([
       'tools/x.py',
     ]);
+    // A test at the top of a package is also the script of a check that names it.
+    expect(decidersOfChecks(['node test.js'], none).files).toEqual(['test.js']);
   });
 
   test('that scripts run are below the folder of their package.json', () => {
