@@ -19,15 +19,17 @@ export const copilotAgent = jsonAgent({
   event(event, say) {
     const data = objectAt(event, 'data') ?? {};
     const id = stringAt(data, 'toolCallId');
+    // The events of a sub-agent are among those of the main agent. Older versions name only the call that started it.
+    const by = stringAt(event, 'agentId') ?? stringAt(data, 'parentToolCallId');
     switch (stringAt(event, 'type')) {
       case 'assistant.message':
-        say.text(stringAt(data, 'content') ?? '');
+        if (by === null) say.text(stringAt(data, 'content') ?? '');
         return;
       case 'assistant.reasoning':
-        say.thinking();
+        if (by === null) say.thinking();
         return;
       case 'tool.execution_start':
-        say.toolStart(id, stringAt(data, 'toolName') ?? 'unknown', objectAt(data, 'arguments'));
+        say.toolStart(id, stringAt(data, 'toolName') ?? 'unknown', objectAt(data, 'arguments'), by);
         return;
       case 'tool.execution_complete': {
         if (data.success === true) {

@@ -195,3 +195,17 @@ test('an agent is waited for only briefly once it has given its result', () => {
   const done = { type: 'result', status: 'success', stats: {} };
   expect(read('gemini', [done]).signs).toEqual(['result']);
 });
+
+test.for([
+  [{ agentId: 'agent-2' }, {}],
+  [{}, { parentToolCallId: 'call_1' }],
+])('what a sub-agent of copilot says is no message of copilot: %o', ([envelope, more]) => {
+  const message = (content: string, own = {}, its = {}) => ({
+    type: 'assistant.message',
+    data: { content, ...its },
+    ...own,
+  });
+  const done = { type: 'result', exitCode: 0 };
+  const said = [message('It still works.'), message('<promise>DONE</promise>', envelope, more)];
+  expect(read('copilot', [...said, done]).facts.finalMessage).toBe('It still works.');
+});
