@@ -108,7 +108,8 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
   // Known words decide before the status, since services send them with any status.
   const byCode = agent.errorCodes?.[report.errorCode ?? ''];
-  const known = sharedFailure(words)?.means ?? byCode;
+  const isNewLimit = told === null && namesLongLimit(words, attempt);
+  const known = sharedFailure(words)?.means ?? (isNewLimit ? 'usage-limited' : byCode);
   if (known !== undefined) return outcomeOf({ means: known, words }, attempt, words);
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
   if (told?.means === 'no-credit' || status === 402) return fatal('no-credit', text);
@@ -130,6 +131,16 @@ function readErrorReport(report: ResultFacts, attempt: Attempt): Outcome {
     passingOutcome(attempt, words) ??
     errored(text === '' ? `the agent reported ${report.subtype}` : text)
   );
+}
+
+/** Limits per minute, which services send with the time of their reset, too, are over sooner. */
+const SHORT_LIMIT_MS = 60_000;
+
+/** Whether the report names the reset of a limit that takes longer, which only a plan limit does. */
+function namesLongLimit(words: string, { facts, at, machine }: Attempt): boolean {
+  const resetsAt = facts.worked ? null : readResetTime(words, at, machine.timeZone);
+  const isLong = resetsAt !== null && Date.parse(resetsAt) > Date.parse(at) + SHORT_LIMIT_MS;
+  return isLong && passingFailure(words, true) === 'usage-limited';
 }
 
 /** Matches the HTTP status in a report of an agent or a service, such as `API Error: 401 …` or `"code": 429`. */

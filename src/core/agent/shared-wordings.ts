@@ -8,7 +8,7 @@ import { type FailureKind, failureIn, type ToldFailure, type Wording } from './w
 
 /** The words that may stand between `your` and `limit`. The limit of a context window or a disk is not a plan limit. */
 const KIND =
-  "(?:(?:usage|rate|global|hourly|daily|weekly|monthly|session|plan|account|org(?:anization)?(?:['’]s)?|team(?:['’]s)?|model|request|requests|premium|free|credit|message|spend|spending|specified|extra|api|quota|opus|sonnet|haiku|claude|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) )";
+  "(?:(?:usage|rate|global|hour(?:ly)?|daily|weekly|monthly|session|plan|account|workspace|subscription(?:['’]s)?|org(?:anization)?(?:['’]s)?|team(?:['’]s)?|model|request|requests|premium|free|credit|message|spend|spending|specified|extra|api|quota|opus|sonnet|haiku|claude|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) )";
 
 /** Words for a period or a plan. With one of them, `limit` needs no `your` before it. */
 const PERIOD =
@@ -48,7 +48,7 @@ const STATEMENTS: readonly (readonly [FailureKind, readonly string[]])[] = [
       '(?:insufficient (?:account |credit )?(?:balance|credits?|funds)|not enough credits?)\\b',
       'you have no (?:quota|credits?)(?: left| remaining)?\\b',
       '(?:your )?credit balance is too low\\b',
-      '(?:you|your account)(?: have| has)? (?:run |ran |are |is )?out of credits?\\b',
+      '(?:you|your (?:account|workspace))(?: have| has)? (?:run |ran |are |is )?out of credits?\\b',
     ],
   ],
   [

@@ -3,7 +3,7 @@ import type { AgentName } from '../../../src/core/agent/agents/agents.ts';
 import { AGENTS } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
-import { answered, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import { answered, errorReport, resultFacts, withoutReport } from '../../helpers/attempt-facts.ts';
 
 const AT = '2026-11-28T12:00:00.000Z';
 
@@ -46,6 +46,21 @@ const REPORTS: readonly (readonly [words: string, status: number | null, means: 
     429,
     'usage-limited',
   ],
+  [
+    'API Error: 400 You have reached your specified workspace API usage limits. You will regain access on 2027-01-01 at 00:00 UTC.',
+    400,
+    'usage-limited',
+  ],
+  [
+    "Sorry, you've exceeded your 5 hour session limits. Please retry after 2733 seconds. (user_global_rate_limited:pro)",
+    429,
+    'usage-limited',
+  ],
+  [
+    "You have hit your subscription's 5 hour usage limit. It will reset at 2026-11-28T15:00:00Z",
+    403,
+    'usage-limited',
+  ],
   ["You've hit your org's monthly spend limit · resets Dec 1 at 12am (UTC)", 403, 'usage-limited'],
   ['Error: The usage limit has been reached', null, 'usage-limited'],
   ['Your weekly limit was exceeded.', 400, 'usage-limited'],
@@ -67,6 +82,7 @@ const REPORTS: readonly (readonly [words: string, status: number | null, means: 
   ['Execution failed: 402 You have no quota (Request ID: 0DAE:25E8)', null, 'no-credit'],
   ['Your credit balance is too low to access the API.', 400, 'no-credit'],
   ['Error: Your account has run out of credits.', 500, 'no-credit'],
+  ['Your workspace is out of credits. Ask your workspace owner to refill.', null, 'no-credit'],
   // A person has to change the request or the account.
   [
     'API Error: Request rejected (429) · Extra usage is required for long context requests.',
@@ -315,6 +331,29 @@ describe('a failure that passes, in words that no other list knows', () => {
   test.for(PASSING)('%s: %s', ([agent, words, means]) => {
     expect(meaning(errorReport(words), agent)).toBe(means);
   });
+
+  test.for([
+    ['Spending cap reached resets 4pm', 400, 'usage-limited'],
+    ['Team budget used up, resets Dec 1 at 12am (UTC)', 403, 'usage-limited'],
+    ['The limit of this model is reached · resets in 3h 20m', 429, 'usage-limited'],
+    // A limit per minute passes, and what names no limit is about something else.
+    ['Request limit reached. Please try again in 59 seconds.', 429, 'transient'],
+    ['The page resets 4pm', 404, 'refused-request'],
+  ] as const)(
+    'is a plan limit with any status, if it names the reset: %s',
+    ([words, status, means]) => {
+      expect(meaning(errorReport(words, status))).toBe(means);
+      const code = {
+        result: resultFacts({
+          isError: true,
+          apiErrorStatus: status,
+          text: words,
+          errorCode: 'rate_limit',
+        }),
+      };
+      if (status === 429) expect(meaning(errorReport(words, status, code))).toBe(means);
+    },
+  );
 
   test('counts only before the agent has worked', () => {
     const words = 'The model is overloaded. Please try again later.';
