@@ -76,7 +76,7 @@ const RETRY: Decision = { kind: 'start', prompt: 'same' };
 function backOff(
   state: LoopState,
   { status, message: error }: Failed<'transient'>,
-  { random, facts }: EventOf<'attempt-ended'>,
+  { random }: EventOf<'attempt-ended'>,
   moment: Moment,
 ): Decided {
   const { at, policy } = moment;
@@ -84,7 +84,7 @@ function backOff(
   const quick = transientAttempts <= policy.retries && !isStillOut(state.task, policy);
   if (!quick && hasSeveralAgents(policy)) {
     const until = laterBy(at, SLOWEST_RETRY_MS);
-    return loseShift(state, { why: 'outage', until, error }, moment, facts.worked);
+    return loseShift(state, { why: 'outage', until, error }, moment, false);
   }
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
   const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
@@ -127,11 +127,12 @@ function waitForReset(
   moment: Moment,
 ): Decided {
   const { at, policy } = moment;
-  // An attempt that produced output has hit a new limit, not the previous one.
-  const isNew = facts.worked;
+  const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
+  // An attempt that produced output has hit a new limit, not the previous one. If no reset is known, it may be the
+  // previous one all the same: a command prints its banner, and an account in debt may begin again and again.
+  const isNew = facts.worked && isAhead;
   const limitedInARow = isNew ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (isNew ? null : state.trouble.limitedSince) ?? at;
-  const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
   const pauses = limitedInARow - (isAhead ? 1 : 0);
   const pauseMs =
     pauses === 0 ? 0 : Math.min(LONGEST_LIMIT_WAIT_MS, FIRST_LIMIT_WAIT_MS * 2 ** (pauses - 1));

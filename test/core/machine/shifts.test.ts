@@ -239,23 +239,27 @@ describe('when all agents are held', () => {
     expect(again.state.task.wait?.kind).toBe('usage-limit');
   });
 
-  test('by outages, they are tried one after the other until --max-wait is over', () => {
-    const loop = pair({ retries: 0, maxWaitMs: 12 * MINUTE });
-    expect(next(loop.iterate({ ...OVERLOADED, durationMs: 0 }))).toBe('codex 1.2');
-    const tried: string[] = [];
-    let turn = loop.iterate(BUSY);
-    while (turn.ending === null && tried.length < 20) {
-      if (turn.agent === null) {
-        expect(turn.waitMs).toBe(5 * MINUTE);
-        turn = loop.wait();
+  test.for([false, true])(
+    'by outages, they are tried one after the other until --max-wait is over; worked: %s',
+    (worked) => {
+      const loop = pair({ retries: 0, maxWaitMs: 12 * MINUTE });
+      const OUT = { ...OVERLOADED, worked, durationMs: 0 };
+      expect(next(loop.iterate(OUT))).toBe('codex 1.2');
+      const tried: string[] = [];
+      let turn = loop.iterate({ ...BUSY, worked });
+      while (turn.ending === null && tried.length < 20) {
+        if (turn.agent === null) {
+          expect(turn.waitMs).toBe(5 * MINUTE);
+          turn = loop.wait();
+        }
+        tried.push(turn.agent?.agent ?? '');
+        turn = loop.iterate(tried.at(-1) === 'claude' ? OUT : { ...BUSY, worked });
       }
-      tried.push(turn.agent?.agent ?? '');
-      turn = loop.iterate(tried.at(-1) === 'claude' ? { ...OVERLOADED, durationMs: 0 } : BUSY);
-    }
-    // Both are free again at the same instant.
-    expect(tried).toEqual(['claude', 'codex', 'claude', 'codex']);
-    expect(turn.ending).toMatchObject({ status: 'usage_limited', exitReason: 'outage' });
-  });
+      // Both are free again at the same instant.
+      expect(tried).toEqual(['claude', 'codex', 'claude', 'codex']);
+      expect(turn.ending).toMatchObject({ status: 'usage_limited', exitReason: 'outage' });
+    },
+  );
 
   test('the wait does not use up the time of the task', () => {
     const loop = pair();

@@ -575,6 +575,20 @@ describe('a plan limit', () => {
     expect(loop.wait().actions).toContain('start-agent 1.2');
   });
 
+  test('that names no reset is waited for no longer than --max-wait, whatever the attempts print', () => {
+    const loop = running({ maxWaitMs: 3_600_000 });
+    const worked = errorReport("You've hit your monthly spend limit", 429, { worked: true });
+    const waits: (number | null)[] = [];
+    let turn = loop.iterate({ ...worked, durationMs: 1_000 });
+    while (turn.ending === null && waits.length < 20) {
+      waits.push(turn.waitMs);
+      loop.wait();
+      turn = loop.iterate({ ...worked, durationMs: 1_000 });
+    }
+    expect(turn.ending).toMatchObject({ status: 'usage_limited', exitReason: 'usage_limit' });
+    expect(waits).toEqual([30, 60, 120, 240, 480, 960].map((seconds) => seconds * 1_000));
+  });
+
   test('ends the task at once if there is no waiting, and says until when', () => {
     const turn = running({ maxWaitMs: 0, retries: 0 }).iterate(limit);
     expect(turn.ending).toMatchObject({
