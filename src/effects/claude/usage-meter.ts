@@ -58,12 +58,13 @@ export function readResultUsage(
   counted: Usage,
 ): Usage | null {
   const news = modelsAt(result, 'model_usage_since_last_result');
-  if (news.length > 0) {
+  // It is empty, but there, after a refused request, which costs nothing.
+  if (news !== null) {
     const cost = news.reduce((total, model) => total + (plausibleCost(model, 'costUSD') ?? 0), 0);
     return addUsage(previous ?? NO_USAGE, { cost_usd: cost, ...tokensOf(news) });
   }
   const cost = readCost(result);
-  const models = modelsAt(result, 'modelUsage');
+  const models = modelsAt(result, 'modelUsage') ?? [];
   const tokens = models.length > 0 ? tokensOf(models) : readPlainUsage(result);
   return cost === null ? null : { ...(tokens ?? counted), cost_usd: cost };
 }
@@ -78,9 +79,10 @@ function plausibleCost(object: JsonObject, key: string): number | null {
   return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;
 }
 
-/** Returns the usage of each model. */
-function modelsAt(result: JsonObject, key: string): readonly JsonObject[] {
-  return Object.values(objectAt(result, key) ?? {}).filter(isObject);
+/** Returns the usage of each model; null if the field is missing. */
+function modelsAt(result: JsonObject, key: string): readonly JsonObject[] | null {
+  const models = objectAt(result, key);
+  return models === null ? null : Object.values(models).filter(isObject);
 }
 
 function tokensOf(models: readonly JsonObject[]): Tokens {

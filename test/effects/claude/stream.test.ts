@@ -626,6 +626,7 @@ describe('usage', () => {
     const model = (inputTokens: number, costUSD: number) => ({
       'model-1': { inputTokens, outputTokens: 5, cacheReadInputTokens: 7, costUSD },
     });
+    const before = { total_cost_usd: 3, modelUsage: model(3000, 3) };
     const report = (earlier: number, own: number) =>
       result({
         total_cost_usd: earlier + own,
@@ -636,6 +637,10 @@ describe('usage', () => {
     expect(read([report(3, 2)]).usage).toEqual(first);
     const both = { cost_usd: 2.5, input_tokens: 2514, output_tokens: 10 };
     expect(read([report(3, 2), INIT, report(5, 0.5)]).usage).toEqual(both);
+    // A request that was refused has cost nothing.
+    const refused = result({ ...before, model_usage_since_last_result: {} });
+    expect(read([refused]).usage.cost_usd).toBe(0);
+    expect(read([report(3, 2), refused]).usage).toEqual(first);
   });
 
   test.for([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
