@@ -80,12 +80,13 @@ export function errored(message: string): Outcome {
  * Corrects an outcome by whether the model has worked in the attempt and whether the attempt resumed a session. A
  * request that is refused after work is refused for what the attempt has added to its session. One that is refused at
  * the start of a resumed session is refused for that session. A failure before any work says nothing about the task.
+ * `facts.usage` must be that of the attempt alone.
  */
-export function inContext(
-  outcome: Outcome,
-  { worked, end }: Pick<AttemptFacts, 'worked' | 'end'>,
-  resumed: boolean,
-): Outcome {
+export function inContext(told: Outcome, facts: AttemptFacts, resumed: boolean): Outcome {
+  const { worked, end, usage, sessionUsage } = facts;
+  // codex ends like this, with an empty answer and without a token, if its account may use no more.
+  const isUnasked = !worked && sessionUsage !== null && usage.input_tokens === 0;
+  const outcome = told.kind === 'answered' && isUnasked ? errored(NEVER_ASKED) : told;
   const isRefused = outcome.kind === 'fatal' && outcome.cause === 'refused-request';
   const isUnknown = outcome.kind === 'errored' || (outcome.kind === 'session-gone' && !resumed);
   if (!(isRefused || isUnknown) || end.kind === 'cut') return outcome;
@@ -95,6 +96,8 @@ export function inContext(
   if (worked) return isRefused ? { kind: 'errored', message, endsSession: true } : errored(message);
   return isRefused ? outcome : { kind: 'failed-start', message };
 }
+
+const NEVER_ASKED = 'the agent gave an empty answer and used no token';
 
 /** Returns the outcome of a request that was refused because the prompt, with the session's history, was too long. */
 export function tooLong(message: string): Outcome {

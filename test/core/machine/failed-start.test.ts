@@ -34,6 +34,11 @@ describe('a failed start', () => {
       withoutReport(0, '', { worked: false }),
       'the agent exited with code 0 but gave no result',
     ],
+    [
+      'an empty answer without a token',
+      { ...answered(''), usage: NO_USAGE, sessionUsage: NO_USAGE, worked: false },
+      'the agent gave an empty answer and used no token',
+    ],
     ['standard error', withoutReport(1, 'Error: no MCP\n', { worked: false }), 'Error: no MCP'],
     [
       'a file that cannot be started',
