@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { askGit, type Git, makeGit } from './call/git.ts';
 import { showGit } from './call/git-command.ts';
@@ -114,7 +114,12 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   return git;
 }
 
-function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<string, string>> {
+function ownFiles({
+  hash,
+  exclude,
+  excludesFile,
+  objects,
+}: Repository): Readonly<Record<string, string>> {
   const format = hash === 'sha256' ? 1 : 0;
   const config = [
     '[core]',
@@ -128,6 +133,11 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     'trustctime = true',
     'checkStat = default',
     'ignoreStat = false',
+    // They could also hide executable bits, write a link as a file, or take two files for one.
+    'fileMode = true',
+    'symlinks = true',
+    'ignoreCase = false',
+    `sharedRepository = ${isOfGroup(objects) ? 'group' : 'umask'}`,
     ...(excludesFile === null ? [] : [`excludesFile = ${quoted(excludesFile)}`]),
     ...(hash === 'sha256' ? ['[extensions]', 'objectFormat = sha256'] : []),
     '',
@@ -138,6 +148,18 @@ function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<
     'info/exclude': textOrNone(exclude),
   };
 }
+
+/**
+ * Whether a group shares the repository (`git init --shared`): its folders have these two bits. The others of the group
+ * could add no object to a folder of objects that only ralph may write.
+ */
+function isOfGroup(objects: string): boolean {
+  const mode = statSync(objects, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & SHARED) === SHARED;
+}
+
+/** What git adds to the mode of a shared folder: its group may write, and new files get its group. */
+const SHARED = 0o2020;
 
 /** Calls `work` with the path of a new index, which is removed afterwards. */
 export async function inNewIndex<T>(

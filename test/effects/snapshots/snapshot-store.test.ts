@@ -1,8 +1,10 @@
 import {
   chmodSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -129,6 +131,43 @@ describe('what a snapshot holds', () => {
       age();
       await take('1');
       expect(git('show', 'refs/ralph/t/1:check')).toBe('true || out');
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'no setting of the user changes what is kept: fileMode, symlinks, ignoreCase',
+    async () => {
+      const { folder, git } = await makeRepository({ README: 'a' });
+      symlinkSync('README', join(folder, 'link'));
+      git('add', 'link');
+      rmSync(join(folder, 'link'));
+      const global = join(await tempFolder(), 'gitconfig');
+      writeFileSync(
+        global,
+        '[core]\n\tfileMode = false\n\tsymlinks = false\n\tignoreCase = true\n',
+      );
+      const env = { ...GIT_ENV, GIT_CONFIG_GLOBAL: global };
+      const { take } = await snapshotsOf(folder, {}, env);
+      put(folder, { link: 'README', readme: 'b', 'run.sh': '#!/bin/sh\n' });
+      chmodSync(join(folder, 'run.sh'), 0o755);
+      await take('0');
+      const modes = git('ls-tree', '-r', '--format=%(objectmode) %(path)', 'refs/ralph/t/0');
+      const files = ['100644 README', '100644 link', '100644 readme', '100755 run.sh'];
+      expect(modes.split('\n')).toEqual(files);
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'a group that shares the repository can write beside the objects of a snapshot',
+    async () => {
+      const folder = await tempFolder();
+      gitIn(folder)('init', '-q', '--shared=group');
+      const { take } = await snapshotsOf(folder);
+      put(folder, Object.fromEntries(['b', 'c', 'd', 'e'].map((name) => [name, name])));
+      await take('0');
+      const objects = join(folder, '.git/objects');
+      const modes = readdirSync(objects).map((name) => statSync(join(objects, name)).mode & 0o020);
+      expect(modes).not.toContain(0);
     },
   );
 
