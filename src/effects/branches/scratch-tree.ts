@@ -208,7 +208,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
     },
     async missingIn(tree, { stays, left }) {
       if (left === null) return stays;
-      const apart = await changesBetween(await safely(), tree, left.tree, { isWhole: true });
+      const apart = await changesBetween(await safely(), tree, left.tree);
       return new Map([...stays].filter(([name]) => !left.names.has(name) || apart.has(name)));
     },
     async remove() {

@@ -107,7 +107,14 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
       putRight();
       // A submodule's own configuration could name programs: only its commits are shown.
       const safely = ['--no-ext-diff', '--no-textconv', '--submodule=short'];
-      const args = ['diff', ...safely, ...(asStat ? ['--stat'] : []), from, to];
+      const args = [
+        'diff',
+        ...safely,
+        '--ignore-submodules=none',
+        ...(asStat ? ['--stat'] : []),
+        from,
+        to,
+      ];
       return showGit({ cwd: repository.root, env, args, places: objects });
     },
   };

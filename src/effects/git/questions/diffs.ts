@@ -8,8 +8,10 @@ import { readNames, readNumstat, readRaw } from '../listings.ts';
 import type { Pathspecs } from '../pathspecs.ts';
 import { asText, type TreePath } from '../tree-path.ts';
 
-const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
-const NUMSTAT = ['diff-tree', '-r', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv'];
+/** The agent can write `.gitmodules`, which could tell git to ignore that a submodule has another commit. */
+const COMPARE = ['--no-renames', '--ignore-submodules=none'];
+const RAW = ['diff-tree', '-r', '-z', '--raw', ...COMPARE];
+const NUMSTAT = ['diff-tree', '-r', '--numstat', ...COMPARE, '--no-ext-diff', '--no-textconv'];
 const COMPARING = 'git cannot compare two trees';
 
 /** Returns the files and folders that differ between two trees, with old and new entry. Rejects with a `GitError`. */
@@ -76,27 +78,19 @@ export async function changesBetween(
   git: Git,
   from: string,
   to: string,
-  { isWhole = false, pathspecs = [], why }: ChangesOptions = {},
+  { pathspecs = [], why }: { readonly pathspecs?: Pathspecs; readonly why?: string } = {},
 ): Promise<TreeDifference> {
-  const args = [...RAW, ...(isWhole ? ['--ignore-submodules=none'] : []), from, to, ...pathspecs];
-  return new Map(readRaw(outputOf(await askGit(git, args), why)));
-}
-
-interface ChangesOptions {
-  /** Whether even submodules count that the repository's settings tell git to ignore. */
-  readonly isWhole?: boolean;
-  readonly pathspecs?: Pathspecs;
-  readonly why?: string;
+  return new Map(readRaw(outputOf(await askGit(git, [...RAW, from, to, ...pathspecs]), why)));
 }
 
 /** Returns how an index differs from a tree or commit. Rejects with a `GitError` that says `why`, or git's reason. */
 export async function stagedChanges(git: Git, from: string, why?: string): Promise<TreeDifference> {
-  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', from];
+  const args = ['diff-index', '--cached', '-z', '--raw', ...COMPARE, from];
   return new Map(readRaw(outputOf(await askGit(git, args), why)));
 }
 
 /** Arguments for a diff as text that runs no program from the configuration. */
-const TEXT = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
+const TEXT = ['diff-tree', '-r', '-p', ...COMPARE, '--no-ext-diff', '--no-textconv'];
 
 /** Returns the differences between two trees as text for people, except for those at some paths. */
 export async function diffWithout(
@@ -125,7 +119,7 @@ export async function readDiff(
 export async function writePatch(git: Git, from: string, to: string, file: string): Promise<void> {
   const how = [
     ...['--binary', '--full-index', '--no-color', '--src-prefix=a/', '--dst-prefix=b/'],
-    ...['--submodule=short', '--ignore-submodules=none', '-U3'],
+    ...['--submodule=short', '-U3'],
   ];
   outputOf(await askGit(git, [...TEXT, ...how, `--output=${file}`, from, to]));
 }

@@ -185,7 +185,7 @@ async function filesBetween(
 ): Promise<readonly TreePath[]> {
   if (to === null) return [];
   const start = from ?? emptyTree({ hash: to.length === 64 ? 'sha256' : 'sha1' });
-  const changes = await orNull(changesBetween(git, start, to, { isWhole: true, pathspecs }));
+  const changes = await orNull(changesBetween(git, start, to, { pathspecs }));
   return [...(changes?.keys() ?? [])];
 }
 
