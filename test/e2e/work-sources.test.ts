@@ -114,6 +114,16 @@ test('github: open issues with the label, blockers first, and nothing is written
   ]);
 });
 
+test('github: an edited issue that is left out is named, also where nothing else is open', async () => {
+  const tracker = await tracked();
+  tracker.install('gh', GH);
+  tracker.keep('issues', issues({ ...issue(2), lastEditedAt: '2026-02-01T00:00:00Z' }));
+  for (const more of [['--dry-run'], []]) {
+    const { exitCode, stderr } = await work(tracker, 'github', '--label', 'ai', ...more);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('issue 2 was edited after')]);
+  }
+});
+
 test('github: with --worktree an issue is told once it has landed, by the commit that it landed as', async () => {
   // Both begin at the same commit, and are red together until one that comes back fixes that.
   const tracker = await tracked({

@@ -134,7 +134,7 @@ export async function openList(flags: WorkFlags): Promise<OpenList> {
     ...opened,
     ...{ commandsOf, printed, run, runsItemChecks, places: places.count },
     unchecked: uncheckedItems({ ...opened, commandsOf, runsItemChecks }),
-    notices: [...collected.notices, ...(printed?.first.notices ?? []), ...notices],
+    notices: [...collected.notices, ...(list.notices ?? []), ...notices],
   };
 }
 

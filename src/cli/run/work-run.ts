@@ -57,6 +57,7 @@ export async function runList(open: OpenList): Promise<number> {
   const { settings } = plan;
   const { json } = settings;
   const tell = settings.quiet ? (): void => {} : (line: string) => say(oneLine(line, 2_000));
+  for (const notice of open.notices) tell(notice);
   const first = shownList(open);
   const isWorking = open.state.items.some(({ state }) => state === 'working');
   const isUntold =
@@ -68,9 +69,9 @@ export async function runList(open: OpenList): Promise<number> {
     return 0;
   }
   sayPowers(collected.powers);
-  const said = new Set<string>();
+  const said = new Set(open.notices);
   const { notices: outlook } = await requireStart({ plan, isNew: true, said });
-  for (const notice of [...open.notices, ...outlook]) {
+  for (const notice of outlook) {
     said.add(notice);
     tell(notice);
   }

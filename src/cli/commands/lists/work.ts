@@ -1,11 +1,12 @@
 import { WORK_SETTINGS } from '../../../core/settings/work-settings.ts';
+import { oneLine } from '../../../core/text/untrusted-text.ts';
 import { UsageError } from '../../../errors.ts';
 import { EXIT_USAGE } from '../../../exit-codes.ts';
 import { listPreview } from '../../../report/screens/list.ts';
 import { readFlagsWith } from '../../flags/flags.ts';
 import { openList, shownList } from '../../run/open-list.ts';
 import { runList } from '../../run/work-run.ts';
-import { jsonText, standardOutlet } from '../../terminal/outlet.ts';
+import { jsonText, say, standardOutlet } from '../../terminal/outlet.ts';
 
 /** `ralph work LIST`: runs a task for each item of a list, and ticks the items that are done. */
 export async function workCommand(
@@ -21,6 +22,7 @@ export async function workCommand(
   }
   const open = await openList(flags);
   if (!open.collected.settings.dryRun) return runList(open);
+  for (const notice of open.notices) say(oneLine(notice, 2_000));
   const shown = shownList(open);
   await standardOutlet().write(open.collected.settings.json ? jsonText(shown) : listPreview(shown));
   return open.unchecked.length > 0 ? EXIT_USAGE : 0;
