@@ -61,6 +61,11 @@ export function planStand(
   };
 }
 
+/** Returns the line numbers of the open checkboxes of a plan, counted from 1, by the same rules as `readPlan`. */
+export function openBoxLines(text: string, sections: readonly string[]): readonly number[] {
+  return [...boxesIn(text, sections)].flatMap(({ line, isOpen }) => (isOpen ? [line] : []));
+}
+
 interface Box {
   /** Line number, counted from 1. */
   readonly line: number;

@@ -1,10 +1,15 @@
+import { openBoxLines } from '../completion/plan-file.ts';
 import { headingAt, headingName } from '../markdown/heading.ts';
 import { COMMENT, endOfHidden } from '../markdown/hidden-lines.ts';
 import { withIds } from './item-ids.ts';
 import type { DoneMark, Edit, ReadList } from './list-item.ts';
 
-/** Matches a checkbox at the start of a list item, in three groups: the part before its sign, the sign, the words. */
-const BOX = /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([^\p{L}\p{N}[\]]?|[xX])\][ \t]+(\S.*)$/u;
+/**
+ * Matches a checkbox at the start of a list item, in three groups: the part before its sign, the sign, the words. The
+ * spaces around a box may be missing, as in `-[ ] Write it` and `- [ ]Write it`.
+ */
+const BOX =
+  /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[)([^\p{L}\p{N}[\]]*|[xX])\](?:[ \t]+|(?<=\[[ \txX]+\])(?=[\p{L}\p{N}]|\*\*))(\S.*)$/su;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 /** Matches an id at the start of an item's words: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
 const ID =
@@ -55,7 +60,7 @@ export function readMarkdownList(
       id: ids[index] ?? '',
       name: words.replace(ID, '').replace(/^[\s:—-]+/, '') || words,
       text: whole,
-      essence: whole.replace(/\r/g, '').replace(/^([ \t]*\S+[ \t]+\[)[^\]]?\]/gm, '$1 ]'),
+      essence: lines.map((line) => line.replace(BOX, '$1 ] $3')).join('\n'),
       standing: isDone ? ('done' as const) : ('open' as const),
       blockers: [...whole.matchAll(DEPENDS)].flatMap(([, named = '']) =>
         named.split(/,|\band\b/).flatMap((each) => each.trim() || []),
@@ -70,7 +75,18 @@ export function readMarkdownList(
       tick: isDone ? [] : ticks,
     };
   });
-  return { list: { text, items } };
+  const read = new Set(raw.flatMap(({ boxes }) => boxes.map(({ line }) => line)));
+  const unread = openBoxLines(text, sections).filter((line) => !read.has(line));
+  return { list: { text, items, notices: unreadNotice(file, unread) } };
+}
+
+/** Tells of lines that look like open boxes and are not read, since they would be missing in a list that is done. */
+function unreadNotice(file: string, lines: readonly number[]): readonly string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length > 5 ? ` and ${lines.length - 5} more` : '';
+  return [
+    `${file} has open boxes that ralph neither works on nor ticks, in line ${lines.slice(0, 5).join(', ')}${more}: an item begins as in "- [ ] Write it".`,
+  ];
 }
 
 /** Returns the lanes of items. Neighbours with `[P]` under one heading share a lane; each other item has its own. */
@@ -94,7 +110,13 @@ interface RawItem {
   readonly lines: string[];
   /** The words of the boxes that are nested in the item. */
   readonly steps: string[];
-  readonly boxes: { readonly from: number; readonly to: number; readonly isOpen: boolean }[];
+  readonly boxes: {
+    readonly from: number;
+    readonly to: number;
+    /** The number of the line, counted from 1. */
+    readonly line: number;
+    readonly isOpen: boolean;
+  }[];
   readonly isDone: boolean;
   readonly isWanted: boolean;
 }
@@ -107,6 +129,8 @@ interface RawList {
 function rawItems(text: string, sections: readonly string[]): RawList {
   const read = [...text.matchAll(/[^\r\n]*(?:\r\n?|\n|$)/g)];
   const lines = read.map(({ 0: line }) => line.replace(/[\r\n]+$/, ''));
+  // A byte order mark is no part of the first line. A blank in its place keeps the indexes.
+  lines[0] = lines[0]?.replace(/^\uFEFF/, ' ') ?? '';
   const wanted = new Set(sections.map(headingName));
   const headings = new Set<string>();
   const items: RawItem[] = [];
@@ -147,7 +171,7 @@ function rawItems(text: string, sections: readonly string[]): RawList {
     const isInside = current !== null && isNested(line, current.indent);
     if (lead !== undefined) {
       const from = (read[at]?.index ?? 0) + lead.length;
-      const box = { from, to: from + sign.length, isOpen: !/[xX]/.test(sign) };
+      const box = { from, to: from + sign.length, line: at + 1, isOpen: !/[xX]/.test(sign) };
       if (current !== null && isInside) {
         current.item.boxes.push(box);
         current.item.steps.push(words);

@@ -66,10 +66,10 @@ test.for<[name: string, after: string | null, why: RegExp]>([
 });
 
 test('a box that the agent ticked in Markdown is open again', () => {
-  const text = '- [ ] T1 one\n  - [ ] part\n- [-] T2 two\n';
+  const text = '- [ ] T1 one\n  - [  ] part\n- [\u{1F504}] T2 two\n';
   const before = readList('a.md', text);
   if ('problems' in before) throw new Error(before.problems.join());
-  const after = `${text.replaceAll(/\[.\]/g, '[x]')}- [x] T3 new\n`;
+  const after = `${text.replaceAll(/\[.+\]/g, '[x]')}- [x] T3 new\n`;
   expect(keptOf(before.list, readList('a.md', after), '')).toEqual({
     ...{ text: `${text}- [ ] T3 new\n`, what: 'marks-put-back', why: null },
   });

@@ -160,6 +160,11 @@ test('a tick in JSON lines', () => {
 test.for<[name: string, before: string, id: string, after: string]>([
   ['another sign', '- [-] one\r\n- [ ] two\r\n', 'one', '- [x] one\r\n- [ ] two\r\n'],
   ['an empty box', '1. [] one', 'one', '1. [x] one'],
+  ['two blanks in it', '- [  ] one', 'one', '- [x] one'],
+  ['a sign of two characters', '- [\u26A0\uFE0F] one', 'one', '- [x] one'],
+  ['no space around it', '-[ ]one', 'one', '-[x]one'],
+  ['a byte-order mark', '\uFEFF- [ ] one\n- [ ] two', 'one', '\uFEFF- [x] one\n- [ ] two'],
+  ['a line separator in its text', '- [ ] T1 a\u2028b', 'T1', '- [x] T1 a\u2028b'],
   ['tabs', '- [ ] one\n\t- [ ] part\n* [ ] two', 'one', '- [x] one\n\t- [x] part\n* [ ] two'],
   [
     'boxes below a plain item',
@@ -176,6 +181,15 @@ test.for<[name: string, before: string, id: string, after: string]>([
   ],
 ])('a tick in Markdown with %s', ([, before, id, after]) => {
   expect(tick('a.md', before, id)).toBe(after);
+});
+
+test('open boxes of Markdown that are no items are named', () => {
+  const { notices } = listOf(
+    'a.md',
+    '- [x] one\n> - [ ] two\n- [ ]* three\n- [a](b)\n## [ ] four\n',
+  );
+  expect(notices).toEqual([expect.stringMatching(/^a\.md has open boxes .* in line 2, 3, 5: /)]);
+  expect(listOf('a.md', '- [ ] one\n  - [/] two\n').notices).toEqual([]);
 });
 
 test('what belongs to an item of Markdown is its text', () => {
