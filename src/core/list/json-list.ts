@@ -76,16 +76,21 @@ type Found =
   | { readonly problem: string };
 
 function listIn(file: string, tree: Node, tags: readonly string[]): Found {
-  const whole = itemsIn(tree);
-  if (whole !== null) return { nodes: whole, place: 'item' };
-  for (const key of LIST_KEYS) {
-    const nodes = itemsIn(memberOf(tree, key));
-    if (nodes !== null) return { nodes, place: key };
-  }
   const tagged = membersOf(tree).flatMap(({ key, value }) => {
     const nodes = itemsIn(memberOf(value, 'tasks'));
     return nodes === null ? [] : [{ key: String(key.value), nodes }];
   });
+  if (tags.length === 0) {
+    const found = [null, ...LIST_KEYS].flatMap((key) => {
+      const nodes = itemsIn(key === null ? tree : memberOf(tree, key));
+      return nodes === null ? [] : [{ nodes, place: key ?? 'item' }];
+    });
+    // An empty list beside a full one says nothing about what is to do.
+    const full = found.find(({ nodes }) => nodes.length > 0);
+    const [first = null] = tagged.length === 0 ? found : [];
+    const plain = full ?? first;
+    if (plain !== null) return plain;
+  }
   const names = tagged.map(({ key }) => key).join(', ');
   const chosen = tags.length === 0 ? tagged : tagged.filter(({ key }) => tags.includes(key));
   const [only] = chosen;
@@ -96,6 +101,9 @@ function listIn(file: string, tree: Node, tags: readonly string[]): Found {
     return {
       problem: `${file} has several lists (${names}), and one of them is expected: name it with --section.`,
     };
+  }
+  if (tags.length > 0) {
+    return { problem: `--section expects a list ${tags[0]}.tasks in ${file}; found none.` };
   }
   return {
     problem: `${file} expects a list: an array at the top, or under ${LIST_KEYS.join(', ')} or TAG.tasks; found none.`,

@@ -17,7 +17,10 @@ export function checkedList(file: string, read: ReadList): ReadList {
 }
 
 function readByName(file: string, text: string, sections: readonly string[]): ReadList {
-  if (/\.jsonl$/i.test(file)) return readJsonLines(file, text);
+  if (/\.jsonl$/i.test(file)) {
+    if (sections.length === 0) return readJsonLines(file, text);
+    return { problems: [`--section expects a list in JSON or Markdown; ${file} has JSON lines.`] };
+  }
   if (/\.json$/i.test(file)) return readJsonList(file, text, sections);
   return readMarkdownList(file, text, sections);
 }

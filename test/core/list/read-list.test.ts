@@ -77,9 +77,27 @@ test.for<[name: string, file: string, text: string, problem: RegExp]>([
     '# One\n- [ ] a\n',
     /--section expects a heading of a\.md; it has none named 'Two'/,
   ],
+  [
+    'an array for a tag',
+    'a.json',
+    '[{"title":"a","done":false}]',
+    /--section expects a list Two\.tasks/,
+  ],
+  [
+    'another list than that of the tag',
+    'a.json',
+    '{"tasks":[{"title":"a","done":false}]}',
+    /--section expects a list Two\.tasks/,
+  ],
+  [
+    'lines for a tag',
+    'a.jsonl',
+    '{"title":"a","done":false}',
+    /--section expects a list in JSON or/,
+  ],
   ['an item that waits for itself', 'a.md', '- [ ] T1 a (depends on T1)\n', /T1 → T1/],
 ])('%s is refused in one sentence', ([, file, text, problem]) => {
-  const sections = problem.source.includes('--section') ? ['Two'] : [];
+  const sections = problem.source.startsWith('--section') ? ['Two'] : [];
   const read = readList(file, text, sections);
   expect('problems' in read && read.problems).toEqual([expect.stringMatching(problem)]);
 });
@@ -127,6 +145,12 @@ test.for<[name: string, before: string, id: string, after: string]>([
     '[{"title":"b","status":"x"},{"title":"a"}]',
     'a',
     '[{"title":"b","status":"x"},{"title":"a", "status":"done"}]',
+  ],
+  [
+    'an empty list in front',
+    '{"stories":[],"tasks":[{"title":"a","done":false}]}',
+    'a',
+    '{"stories":[],"tasks":[{"title":"a","done":true}]}',
   ],
   [
     'a word of the list',
