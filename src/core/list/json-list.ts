@@ -280,12 +280,14 @@ function stepsOf(object: Node, above: string): readonly Step[] {
   });
 }
 
-/** Returns the edit that adds a field after the last one of an object, with the same layout. */
+/** Returns the edit that adds a field after the last one of an object, or replaces it where it says something else. */
 function addedField(text: string, object: Node, { key, isSwitch, word }: Style): Edit {
   const members = membersOf(object);
   const last = members.at(-1);
   const at = last === undefined ? object.offset + 1 : rangeOf(last.value).to;
   const value = isSwitch ? 'true' : JSON.stringify(word);
+  const other = memberOf(object, key);
+  if (other !== undefined) return { ...rangeOf(other), text: value };
   if (last === undefined) return { from: at, to: at, text: `${JSON.stringify(key)}: ${value}` };
   const [lead = ''] = /\s*$/.exec(text.slice(object.offset, last.key.offset)) ?? [];
   const colon = text.slice(rangeOf(last.key).to, last.value.offset);

@@ -147,6 +147,12 @@ test.for<[name: string, before: string, id: string, after: string]>([
     '[{"title":"b","status":"x"},{"title":"a", "status":"done"}]',
   ],
   [
+    'a done field that is neither true nor false',
+    '[{"title":"b","passes":true},{"title":"a","passes":null,"n":1}]',
+    'a',
+    '[{"title":"b","passes":true},{"title":"a","passes":true,"n":1}]',
+  ],
+  [
     'an empty list in front',
     '{"stories":[],"tasks":[{"title":"a","done":false}]}',
     'a',
