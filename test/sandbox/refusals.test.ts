@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -171,6 +171,7 @@ test('a hook behind two links is refused, since the agent could replace the seco
 test.for([
   ['LD_LIBRARY_PATH', '/usr/lib:'],
   ['LD_LIBRARY_PATH', './lib'],
+  ['LD_LIBRARY_PATH', './linked'],
   ['LD_PRELOAD', '/usr/lib/libc.so.6 ./lib/own.so'],
   ['NODE_OPTIONS', '--max-old-space-size=100 --require ./.pnp.cjs'],
 ] as const)('%s=%s is refused, since the agent may write what is loaded', async ([name, value]) => {
@@ -179,7 +180,7 @@ test.for([
   const [file = '', ...words] = driver(scene, AGENT);
   const command = [
     '-c',
-    `export ${name}="$RALPH_TEST_LOADS"; cd "$WORK" && touch .pnp.cjs; exec "$@"`,
+    `export ${name}="$RALPH_TEST_LOADS"; cd "$WORK" && touch .pnp.cjs && ln -s /usr/lib linked; exec "$@"`,
   ];
   const answer = await started(loads, ['/bin/sh', ...command, 'sh', file, ...words]);
   expect(readDriven(answer).refusal).toMatchObject({ code: 'ralph-inside', exitCode: 2 });
@@ -302,7 +303,8 @@ test('what the agent plants on PATH or as the package runs neither in this run n
   const first = await inSandbox(scene, { env, scripts: [{ script: planting, as: 'agent' }] });
   const next = await inSandbox(scene, { env, scripts: [{ script: '/bin/true', as: 'agent' }] });
   expect([first.refusal, next.refusal]).toEqual([null, null]);
-  expect(next.outerPath).toBe(scene.env.PATH);
+  const folders = scene.env.PATH?.split(':').map((folder) => realpathSync(folder));
+  expect(next.outerPath).toBe(folders?.join(':'));
   expect(await outside(scene, 'test -x node_modules/.bin/git && ls')).not.toContain('ran-outside');
 });
 

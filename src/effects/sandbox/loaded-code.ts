@@ -3,6 +3,7 @@ import { isWithinAny } from '../../core/sandbox/places.ts';
 import { loadsInside } from '../../core/sandbox/refusals.ts';
 import { SandboxError } from '../../errors.ts';
 import { realPath } from '../files/real-path.ts';
+import { linksOnWay } from './links-on-way.ts';
 
 /** Variables by which the system's loader loads libraries: lists of folders or files, separated by colons or spaces. */
 const OF_LOADER = [
@@ -20,8 +21,11 @@ export function refuseLoadedCode(
   cwd: string,
   writable: readonly string[],
 ): void {
-  const isWritable = (name: string): boolean =>
-    isWithinAny(realPath(path.resolve(cwd, name)), writable);
+  // A path counts that leads through a link which the agent could replace later.
+  const isWritable = (name: string): boolean => {
+    const place = path.resolve(cwd, name);
+    return [...linksOnWay(place), realPath(place)].some((each) => isWithinAny(each, writable));
+  };
   for (const variable of OF_LOADER) {
     const value = env[variable] ?? '';
     // An empty name between colons means the current folder.
