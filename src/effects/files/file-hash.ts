@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, type PathLike } from 'node:fs';
-import { MB, openRegular, readBytes, withRegularFile } from './bounded-read.ts';
+import { MB, openRegular, readBytes, readWithin, withRegularFile } from './bounded-read.ts';
+import { statOf } from './file-kinds.ts';
 
 /** Files up to this size are read in one piece. */
 const SMALL_BYTES = MB;
@@ -8,6 +9,19 @@ const SMALL_BYTES = MB;
 /** Returns the SHA-256 of a content, in hex. */
 export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+/**
+ * Returns a text that changes with a file's bytes: a hash or, if it is over 1 MB or cannot be read, the size and the
+ * change time, which no program can set back. Follows a symbolic link, as a program does that runs the file.
+ */
+export function signOfContent(file: PathLike): string {
+  try {
+    return sha256Of(readWithin(file, SMALL_BYTES));
+  } catch {
+    const stats = statOf(file);
+    return stats === null ? '' : `${stats.size} ${stats.ctimeMs}`;
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { MB, tryReadText } from '../files/bounded-read.ts';
-import { sha256Of } from '../files/file-hash.ts';
+import { signOfContent } from '../files/file-hash.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { upward } from '../files/upward.ts';
 
@@ -47,8 +46,5 @@ function below(folder: string, name: string): readonly string[] {
 function sumOf(file: string): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return null;
-  const text = stats.isDirectory() ? '' : tryReadText(file, MB);
-  // A file that cannot be read, or is over 1 MB, is identified by its change time, which no program can set back.
-  const content = text ?? `${stats.size} ${stats.ctimeMs}`;
-  return `${stats.mode} ${sha256Of(content)}`;
+  return `${stats.mode} ${stats.isDirectory() ? '' : signOfContent(file)}`;
 }

@@ -28,6 +28,9 @@ beforeEach(() => {
   writeFileSync(at('hooks/on_close'), 'true');
   writeFileSync(at('config.yaml'), 'a: 1');
   writeOld(at('hooks/large'), '#'.repeat(2_000_000));
+  symlinkSync('../../large', at('hooks/link'));
+  writeOld(path.join(home, 'large'), '#'.repeat(2_000_000));
+  writeFileSync(at('hooks/program'), Buffer.from([0x7f, 0xe8]));
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
@@ -43,6 +46,16 @@ test.for<[what: string, change: () => void, found: string | null]>([
     'a large hook with its old time',
     () => writeOld(at('hooks/large'), ':'.repeat(2_000_000)),
     '.beads/hooks/large',
+  ],
+  [
+    'a large hook behind a link, with its old time',
+    () => writeOld(path.join(home, 'large'), ':'.repeat(2_000_000)),
+    '.beads/hooks/link',
+  ],
+  [
+    'a program in which no byte is a letter',
+    () => writeFileSync(at('hooks/program'), Buffer.from([0x7f, 0xe9])),
+    '.beads/hooks/program',
   ],
   ['a redirect', () => symlinkSync('/', at('redirect')), '.beads/redirect'],
 ])('what bd does is changed by %s', ([, change, found]) => {

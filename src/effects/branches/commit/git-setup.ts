@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { safeJson } from '../../../core/text/safe-json.ts';
-import { MB, readTextWithin, tryReadText } from '../../files/bounded-read.ts';
-import { sha256Of } from '../../files/file-hash.ts';
+import { MB, tryReadText } from '../../files/bounded-read.ts';
+import { sha256Of, signOfContent } from '../../files/file-hash.ts';
 import { namesIn } from '../../files/folder.ts';
 import { objectAt, parseObject } from '../../files/json-fields.ts';
 import { isInside } from '../../files/real-path.ts';
@@ -10,7 +10,7 @@ import type { Git } from '../../git/git.ts';
 import { type ListedSettings, listSettings, pathOf } from '../../git/listed-settings.ts';
 import { readSettings } from '../../git/listings.ts';
 import { hooksFolder } from '../../git/questions/settings.ts';
-import { type Repository, timeOf } from '../../git/repository.ts';
+import type { Repository } from '../../git/repository.ts';
 import { asText } from '../../git/tree-path.ts';
 
 /** What a commit may run or obey: hooks, filters, and each of git's settings, by name, with a hash of its content. */
@@ -104,9 +104,5 @@ function filesIn(folder: string): readonly string[] {
 function signOf(file: string): string | null {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isDirectory()) return null;
-  try {
-    return `${stats.mode} ${sha256Of(readTextWithin(file, MB))}`;
-  } catch {
-    return timeOf(file);
-  }
+  return `${stats.mode} ${signOfContent(file)}`;
 }

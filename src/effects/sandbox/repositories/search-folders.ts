@@ -3,8 +3,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { holdsSuchNames, runsByItself } from '../../../core/sandbox/fixed-names.ts';
 import { isAtOrBelow } from '../../../core/sandbox/places.ts';
-import { MB, readWithin } from '../../files/bounded-read.ts';
-import { sha256Of } from '../../files/file-hash.ts';
+import { signOfContent } from '../../files/file-hash.ts';
 import { errorCode } from '../../files/write-file.ts';
 import { asText } from '../../git/tree-path.ts';
 
@@ -139,9 +138,6 @@ function isDangerous(entry: Dirent, parent: string): boolean {
   return runsByItself(name, parent) || (entry.isSymbolicLink() && holdsSuchNames(name));
 }
 
-/** Files up to this size are compared by content, larger ones by the change time, which no program can set back. */
-const HASHED_AT_MOST = MB;
-
 /** Returns a text that changes when a program would run something else at this path. */
 function signOf(entry: Dirent, latin1: string): string {
   const place = Buffer.from(latin1, 'latin1');
@@ -158,10 +154,7 @@ function signOf(entry: Dirent, latin1: string): string {
 function signOfFile(place: Buffer): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return '';
-  const { mode, size, ctimeMs } = stats;
-  const isProgram = (mode & 0o111) !== 0;
-  if (size > HASHED_AT_MOST) return `${isProgram} ${size} ${ctimeMs}`;
-  return `${isProgram} ${sha256Of(readWithin(place, HASHED_AT_MOST))}`;
+  return `${(stats.mode & 0o111) !== 0} ${signOfContent(place)}`;
 }
 
 /** Whether a folder is in an installed package: many have dangerous names, but nobody opens them as projects. */
