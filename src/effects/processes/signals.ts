@@ -31,15 +31,20 @@ function follow(signal: AbortSignal | null, cause: () => StopCause): SignalWatch
   return { ...watch, close: () => signal?.removeEventListener('abort', onAbort) };
 }
 
+/** `npx`, `timeout` and others pass on a signal that ralph gets anyway: what comes within this time is the same one. */
+const ECHO_MS = 1_000;
+
 /**
  * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
  * Call it before the agent starts, or an early signal would end ralph and not the agent.
  */
-export function watchSignals(): SignalWatch {
+export function watchSignals(nowMs = (): number => performance.now()): SignalWatch {
   const watch = createWatch();
+  let firstMs: number | null = null;
   const onSignal = (signal: StopCause): void => {
-    if (watch.cause() === null) watch.request(signal);
-    else watch.hasten();
+    firstMs ??= nowMs();
+    watch.request(signal);
+    if (nowMs() - firstMs >= ECHO_MS) watch.hasten();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {

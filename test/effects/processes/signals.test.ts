@@ -49,17 +49,30 @@ describe('a signal', () => {
   });
 
   test.for(SIGNALS)('%s a second time asks for a hurry', async (name) => {
-    const { signal, untilLine: line } = await startWatcher();
+    const { signal, tell, untilLine: line } = await startWatcher();
+    signal(name);
+    await line(new RegExp(`^stop ${name};$`, 'm'));
+    tell('later');
+    await line(/^later$/m);
+    signal(name);
+    await line(new RegExp(`^hurry ${name};$`, 'm'));
+  });
+
+  test.for(SIGNALS)('%s that npx passes on, too, asks for no hurry', async (name) => {
+    const { signal, tell, untilLine: line } = await startWatcher();
     signal(name);
     await line(new RegExp(`^stop ${name};$`, 'm'));
     signal(name);
-    await line(new RegExp(`^hurry ${name};$`, 'm'));
+    tell('tell');
+    await line(new RegExp(`^told true false ${name};$`, 'm'));
   });
 
   test('of another kind is a second one, too, and the first stays the cause', async () => {
     const { signal, tell, untilLine: line } = await startWatcher();
     signal('SIGTERM');
     await line(/^stop SIGTERM;$/m);
+    tell('later');
+    await line(/^later$/m);
     signal('SIGINT');
     await line(/^hurry SIGTERM;$/m);
     signal('SIGHUP');
