@@ -1,5 +1,6 @@
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControls, withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { ECHO_MS } from '../../effects/processes/signals.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { wrappedProse } from '../../report/columns.ts';
 
@@ -46,11 +47,18 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Returns an `AbortSignal` that fires on SIGINT, SIGTERM or SIGHUP. Its reason is the exit code for that signal. */
+/**
+ * Returns an `AbortSignal` that fires on SIGINT, SIGTERM or SIGHUP. Its reason is the exit code for that signal. The
+ * same signal again ends ralph, but not at once, or its echo would leave a terminal without a cursor.
+ */
 export function signalled(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(name, () => controller.abort(exitCodeFor('stopped', `stopped:${name}`)));
+    const onSignal = (): void => {
+      controller.abort(exitCodeFor('stopped', `stopped:${name}`));
+      setTimeout(() => process.off(name, onSignal), ECHO_MS).unref();
+    };
+    process.on(name, onSignal);
   }
   return controller.signal;
 }

@@ -32,7 +32,7 @@ function follow(signal: AbortSignal | null, cause: () => StopCause): SignalWatch
 }
 
 /** `npx`, `timeout` and others pass on a signal that ralph gets anyway: what comes within this time is the same one. */
-const ECHO_MS = 1_000;
+export const ECHO_MS = 1_000;
 
 /**
  * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
