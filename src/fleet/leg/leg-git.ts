@@ -27,7 +27,7 @@ import { legEnvironment } from './leg-plan.ts';
 import { type LegState, pathsOf } from './leg-state.ts';
 import { createLegPatience, type LegPatience } from './patience.ts';
 import { whenThere } from './when-there.ts';
-import type { LegFolder } from './worker-home.ts';
+import { keepLegFolder, type LegFolder } from './worker-home.ts';
 
 /** The fields that a task's result adds to its settlement, the record of its end. */
 type Landed = Pick<FleetSettlement, 'warning' | 'resultCommit' | 'resultRef' | 'branchCommit'>;
@@ -150,12 +150,14 @@ async function requireClaim({ claim, world, dropped, lease }: LegState): Promise
 }
 
 /** Returns a sentence on the files that the result lacks, and notes that the work tree has them; null for no files. */
-function lackOf(state: LegState, { tree }: LegFolder, names: readonly string[]): string | null {
+function lackOf(state: LegState, leg: LegFolder, names: readonly string[]): string | null {
   const sentence = leftSentence(names);
   if (sentence === null) return null;
   state.hasMore = true;
   const { keepTrees, host } = state.world;
-  return keepTrees === 'none' ? sentence : `${sentence} The work tree is ${tree} on ${host}.`;
+  if (keepTrees === 'none') return sentence;
+  keepLegFolder(leg.folder);
+  return `${sentence} The work tree is ${leg.tree} on ${host}.`;
 }
 
 function warningOf(sentences: readonly (string | null)[]): string | null {

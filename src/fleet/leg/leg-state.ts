@@ -4,7 +4,7 @@ import { type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
 import { type Seal, sealAt } from '../../effects/trust/seal.ts';
 import type { FleetClaim, FleetRequest } from '../database/fleet-queue.ts';
 import type { LegWorld } from './leg-world.ts';
-import type { LegFolder } from './worker-home.ts';
+import { keepLegFolder, type LegFolder } from './worker-home.ts';
 
 /** The folder in which requests to a run are left, with the seal that signs them. */
 interface RequestPlace {
@@ -60,8 +60,12 @@ export function isFolderKept(
   return keepTrees === 'all' || (keepTrees === 'failed' && status === 'failed');
 }
 
-/** Returns where a person finds what a leg has left, as the end of a sentence. */
-export function keptAt({ tree, stateDir }: LegFolder, { host }: LegWorld): string {
+/**
+ * Returns where a person finds what a leg has left, as the end of a sentence. Marks the folder first: a worker that dies
+ * after it has told this must not have its folder removed.
+ */
+export function keptAt({ folder, tree, stateDir }: LegFolder, { host }: LegWorld): string {
+  keepLegFolder(folder);
   return `its work tree is ${tree} on ${host}, and its logs are in ${stateDir}`;
 }
 

@@ -1,13 +1,21 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { originOfTest, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import { originOfTest, queueWith, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
 import { memoryFleet } from '../../helpers/memory-fleet.ts';
 import { isDead } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 test('an origin that refuses from the second iteration on ends the task once patience is over', async () => {
-  const queue = memoryFleet();
+  const memory = memoryFleet();
+  // A worker that dies once the end is stored leaves its folder to the next one, which removes what is not marked.
+  let isMarked = false;
+  const queue = queueWith(memory, {
+    settle(...given) {
+      isMarked = existsSync(join(worker.home, 'legs', 't.1', 'kept'));
+      return memory.settle(...given);
+    },
+  });
   const origin = await originOfTest();
   const folder = await tempFolder();
   const [starts, full, pushes] = ['starts', 'full', 'pushes'].map((name) => join(folder, name));
@@ -38,6 +46,6 @@ test('an origin that refuses from the second iteration on ends the task once pat
   // The work that the origin has not got is kept, and a person is told where.
   expect(task?.warning).toContain('the disk is full');
   const [, tree = ''] = /its work tree is (\S+)/.exec(task?.warning ?? '') ?? [];
-  expect(existsSync(tree)).toBe(true);
+  expect([existsSync(tree), isMarked]).toEqual([true, true]);
   expect(linesOf(join(tree, 'lines'))).toEqual(['1', '2']);
 });
