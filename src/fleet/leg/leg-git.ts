@@ -209,7 +209,8 @@ function createLegGit(
       return { ...snapshot, before, start };
     },
     async thin() {
-      await thinSnapshotsAtOrigin(mirror, taskId).catch(() => undefined);
+      const needed = [start, before].flatMap((each) => each?.ref ?? []);
+      await thinSnapshotsAtOrigin(mirror, taskId, needed).catch(() => undefined);
     },
     async land(facts) {
       const { keeper: open, snapshots: all } = requireOpen();

@@ -22,9 +22,18 @@ export function removeSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise
   return removeSome(mirror, taskId, (all) => all);
 }
 
-/** Removes some of a task's snapshots at the origin if there are very many, as ralph also does in a work tree. */
-export function thinSnapshotsAtOrigin(mirror: Mirror, taskId: string): Promise<RemoveEnd> {
-  return removeSome(mirror, taskId, thinnedAtOrigin);
+/**
+ * Removes some of a task's snapshots at the origin if there are very many, as ralph also does in a work tree. Keeps
+ * those in `needed`, which a resume of the task fetches.
+ */
+export function thinSnapshotsAtOrigin(
+  mirror: Mirror,
+  taskId: string,
+  needed: readonly string[],
+): Promise<RemoveEnd> {
+  return removeSome(mirror, taskId, (all) =>
+    thinnedAtOrigin(all).filter((ref) => !needed.includes(ref)),
+  );
 }
 
 /** How many refs one command removes; more would make its line too long. */
