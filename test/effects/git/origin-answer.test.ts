@@ -80,6 +80,23 @@ describe('a push', () => {
     expect(readPush('', complaint, URL, ref).kind).toBe(kind);
   });
 
+  test.for([
+    ['[remote rejected] (failure)', 'remote: \nremote: fatal error in commit_refs\n'],
+    ['[remote rejected] (Internal Server Error)', ''],
+    [
+      '[remote rejected] (pre-receive hook declined)',
+      'remote: GitLab: 500 Internal Server Error\n',
+    ],
+    ['[remote rejected] (pre-receive hook declined)', 'remote: GitLab: Internal API unreachable\n'],
+    ['[remote rejected] (pre-receive hook declined)', 'remote: Gitea: Internal Server Error\n'],
+  ])('that a service rejects by a fault of its own is tried again: %s, %j', ([summary, said]) => {
+    const push = readPush(lines(`!\tabc:${ref}\t${summary}`), said ?? '', URL, ref);
+    expect(push).toMatchObject({
+      kind: 'away',
+      why: expect.stringMatching(/ is out of order: \S/),
+    });
+  });
+
   test('is told with what the hook says', () => {
     const line = `!\tabc:${ref}\t[remote rejected] (pre-receive hook declined)`;
     const said =

@@ -71,6 +71,9 @@ const REF_LINE = /^([ +\-*=!])\t[^\t\n]*\t(.*)$/m;
 const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
+/** What GitHub, GitLab and Gitea say if they reject a push only because one of their own services does not work. */
+const OUT_OF_ORDER = /internal (?:server error|api)|fatal error in commit_refs/i;
+
 /** The outcome of a push, or `raced` if only another look at the origin can tell it: see `RACED`. */
 export type ReadPush = PushEnd | { readonly kind: 'raced'; readonly why: string };
 
@@ -81,6 +84,10 @@ export function readPush(output: string, complaint: string, url: string, ref: st
   const shown = shownUrl(url);
   if (flag === '!' && !/^\[remote failure\]/.test(summary)) {
     const reason = shownUrl(/\((.*)\)$/.exec(summary)?.[1] ?? summary);
+    const said = `${complaint}\n${summary}`;
+    if (OUT_OF_ORDER.test(said)) {
+      return { kind: 'away', why: `${shown} is out of order: ${saidIn(said, OUT_OF_ORDER)}.` };
+    }
     if (RACED.test(summary)) return { kind: 'raced', why: `${ref} of ${shown}: ${reason}.` };
     const told = remoteLine(complaint);
     const why = `${shown} refused ${ref}: ${reason}${told === null ? '' : ` (${told})`}.`;
