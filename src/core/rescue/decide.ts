@@ -57,7 +57,8 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   const { file, own, ownId, rescue, rescueId, isOurs } = facts;
   if (isOver(own, facts)) return { kind: 'finish', taskId: ownId };
   if (isOver(rescue, facts)) return { kind: 'finish', taskId: rescueId };
-  const isStuck = msBetween(file.touchedAt, rules.now) >= rules.stuckAfterMs;
+  const stuckForMs = untouchedMs(file, rules);
+  const isStuck = stuckForMs >= rules.stuckAfterMs;
   if (isPaymentFile(file)) {
     return isStuck ? { kind: 'to-human', why: 'payment', detail: '' } : fresh(facts, rules);
   }
@@ -71,11 +72,7 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   return (
     ownTask(facts, rules) ??
     heldBy(rescue) ??
-    content(facts) ?? {
-      kind: 'rescue',
-      taskId: rescueId,
-      stuckForMs: msBetween(file.touchedAt, rules.now),
-    }
+    content(facts) ?? { kind: 'rescue', taskId: rescueId, stuckForMs }
   );
 }
 
@@ -85,8 +82,17 @@ function isOver(task: FileTask | null, { file }: FileFacts): boolean {
   return msBetween(file.changedAt, task.finishedAt) >= 0;
 }
 
-function fresh({ file }: FileFacts, { now }: Rules): FileAction {
-  const ageMs = Math.max(0, msBetween(file.touchedAt, now));
+/**
+ * Returns how long ago the content of a file last changed, in milliseconds. A time to come says nothing: a program that
+ * copies or unpacks files has set it. Then the change time counts, which no program can set.
+ */
+function untouchedMs({ touchedAt, changedAt }: FileFacts['file'], { now }: Rules): number {
+  const ageMs = msBetween(touchedAt, now);
+  return ageMs < 0 ? Math.max(ageMs, msBetween(changedAt, now)) : ageMs;
+}
+
+function fresh({ file }: FileFacts, rules: Rules): FileAction {
+  const ageMs = Math.max(0, untouchedMs(file, rules));
   return leave('fresh', String(ageMs));
 }
 
@@ -168,9 +174,8 @@ function content({ file }: FileFacts): FileAction | null {
 
 function needsAction(facts: FileFacts, rules: Rules): FileAction {
   const { file, own, ownId, isOurs } = facts;
-  const { now } = rules;
   // A copied file may keep its old modification time, but its change time is new.
-  const stillMs = Math.min(msBetween(file.touchedAt, now), msBetween(file.changedAt, now));
+  const stillMs = Math.min(untouchedMs(file, rules), msBetween(file.changedAt, rules.now));
   if (stillMs < STILL_MS) return leave('unsettled');
   if (isPaymentFile(file)) return { kind: 'to-human', why: 'payment', detail: '' };
   if (isOver(own, facts)) return leave('completed');

@@ -50,11 +50,13 @@ describe('a file in In_Progress', () => {
   });
 
   test.for([
-    ['20 min', 20, 'rescue stuck_letter'],
-    ['19 min', 19, 'leave fresh'],
-    ['a time to come', -5, 'leave fresh'],
-  ] as const)('untouched for %s', ([, minutes, expected]) => {
-    expect(decided(fileFacts({ file: { touchedAt: minutesAgo(minutes) } }))).toBe(expected);
+    ['for 20 min', 20, 25, 'rescue stuck_letter'],
+    ['for 19 min', 19, 25, 'leave fresh'],
+    ['until a time to come, since the clock was set back', -5, -5, 'leave fresh'],
+    ['until a time to come that was set by hand', -60_000, 25, 'rescue stuck_letter'],
+  ] as const)('untouched %s', ([, touched, changed, expected]) => {
+    const file = { touchedAt: minutesAgo(touched), changedAt: minutesAgo(changed) };
+    expect(decided(fileFacts({ file }))).toBe(expected);
   });
 
   test.for([
@@ -226,6 +228,11 @@ describe('a file in Needs_Action', () => {
     ['moved here', { changedAt: minutesAgo(1 / 60) }],
   ] as const)('that was %s a second ago is not settled', ([, times]) => {
     expect(decided(fileFacts({ file: { ...file, ...times } }))).toBe('leave unsettled');
+  });
+
+  test('that came with a time to come is started', () => {
+    const touchedAt = minutesAgo(-60_000);
+    expect(decided(fileFacts({ file: { ...file, touchedAt } }))).toBe('start-new letter');
   });
 
   test.for([
