@@ -1,4 +1,5 @@
 import { AGENTS } from '../agent/agents/agents.ts';
+import type { AttemptFacts } from '../agent/attempt.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { backOffMs, hasSeveralAgents, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
@@ -76,7 +77,7 @@ const RETRY: Decision = { kind: 'start', prompt: 'same' };
 function backOff(
   state: LoopState,
   { status, message: error }: Failed<'transient'>,
-  { random }: EventOf<'attempt-ended'>,
+  { random, facts }: EventOf<'attempt-ended'>,
   moment: Moment,
 ): Decided {
   const { at, policy } = moment;
@@ -84,7 +85,7 @@ function backOff(
   const quick = transientAttempts <= policy.retries && !isStillOut(state.task, policy);
   if (!quick && hasSeveralAgents(policy)) {
     const until = laterBy(at, SLOWEST_RETRY_MS);
-    return loseShift(state, { why: 'outage', until, error }, moment, false);
+    return loseShift(state, { why: 'outage', until, error }, moment, hasWorkedLong(facts));
   }
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
   const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
@@ -116,6 +117,11 @@ const RESET_MARGIN_MS = 1_000;
 const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
+/** Whether an attempt took so long that the trouble it ended with is not the previous one. */
+function hasWorkedLong({ worked, durationMs }: AttemptFacts): boolean {
+  return worked && durationMs >= SLOWEST_RETRY_MS;
+}
+
 /**
  * Waits until a usage limit is reset. If the reset time is unknown or has passed, or the next attempt hits the limit
  * at once, each pause is longer than the one before, so that ralph does not retry in quick succession.
@@ -128,9 +134,9 @@ function waitForReset(
 ): Decided {
   const { at, policy } = moment;
   const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
-  // An attempt that produced output has hit a new limit, not the previous one. If no reset is known, it may be the
-  // previous one all the same: a command prints its banner, and an account in debt may begin again and again.
-  const isNew = facts.worked && isAhead;
+  // An attempt that produced output has hit a new limit, not the previous one. If no reset is known, it must have taken
+  // a while: a command prints its banner, and an account in debt may begin again and again.
+  const isNew = isAhead ? facts.worked : hasWorkedLong(facts);
   const limitedInARow = isNew ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (isNew ? null : state.trouble.limitedSince) ?? at;
   const pauses = limitedInARow - (isAhead ? 1 : 0);

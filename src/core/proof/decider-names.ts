@@ -18,7 +18,7 @@ const DECIDERS = [
   ...['mix.exs', 'deno.json', 'deno.jsonc', 'bunfig.toml', 'babel.config.*', '.babelrc*', '.swcrc'],
   ...['pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc*', '.prettierignore'],
   ...['.rubocop.yml', 'jasmine.json'],
-  ...['vitest.projects.*', 'rstest.config.*', 'wdio.conf.*', 'karma.config.*', 'cucumber.json'],
+  ...['vitest.projects.*', 'rstest.config.*', 'wdio.conf.*', 'karma.config.*'],
   ...['web-test-runner.config.*', 'project.json', 'angular.json', '*.xctestplan', '*.rake'],
   ...['.pre-commit-config.yaml', 'mise.toml', '.mise.toml', 'tox.toml', '.pytest.toml'],
   ...['phpunit.dist.xml', 'phpstan*.neon*', 'psalm*.xml*', '.php-cs-fixer*.php', 'pint.json'],

@@ -589,6 +589,17 @@ describe('a plan limit', () => {
     expect(waits).toEqual([30, 60, 120, 240, 480, 960].map((seconds) => seconds * 1_000));
   });
 
+  test('that names no reset is a new one once an attempt has worked for minutes', () => {
+    const loop = running({ maxWaitMs: 200_000 });
+    const limit = (durationMs: number) =>
+      errorReport("You've hit your monthly spend limit", 429, { worked: true, durationMs });
+    expect(loop.iterate(limit(1_000)).waitMs).toBe(30_000);
+    loop.wait();
+    expect(loop.iterate(limit(1_000)).waitMs).toBe(60_000);
+    loop.wait();
+    expect(loop.iterate(limit(300_000))).toMatchObject({ ending: null, waitMs: 30_000 });
+  });
+
   test('ends the task at once if there is no waiting, and says until when', () => {
     const turn = running({ maxWaitMs: 0, retries: 0 }).iterate(limit);
     expect(turn.ending).toMatchObject({
