@@ -39,6 +39,8 @@ export function pytest(tally: TestTally): Runner {
 export function unittest(tally: TestTally): Runner {
   let before = '';
   let ran: number | null = null;
+  /** How many modules did not load. Each counts as a test of the summary below. */
+  let broken = 0;
   return {
     read(line) {
       const [, tests] = /^Ran (\d+) tests? in [\d.]+s$/.exec(line) ?? [];
@@ -51,9 +53,11 @@ export function unittest(tally: TestTally): Runner {
         const idle = value('skipped') + value('expected failures');
         const failures = value('failures') + value('errors') + value('unexpected successes');
         tally.add(Math.max(0, ran - idle), 0, failures);
+        for (; broken > 0; broken -= 1) tally.notTest();
         ran = null;
       } else if (kind !== undefined && name !== undefined && /^={70}$/.test(before)) {
-        if (/unittest\.loader|^(?:setUp|tearDown)(?:Class|Module) /.test(name)) tally.unnamed();
+        if (/unittest\.loader/.test(name)) broken += 1;
+        else if (/^(?:setUp|tearDown)(?:Class|Module) /.test(name)) tally.unnamed();
         else tally.name(name);
       }
       before = line;

@@ -76,7 +76,7 @@ export function mocha(tally: TestTally): Runner {
   let name: string[] | null = null;
   const close = (last: string): void => {
     const whole = [...(name ?? []), last.replace(/:$/, '')].map((part) => part.trim()).join(' > ');
-    if (/"(?:before|after) (?:all|each)" hook/.test(whole)) tally.unnamed();
+    if (/"(?:before|after) (?:all|each)" hook/.test(whole)) tally.notTest();
     else tally.name(whole);
     name = null;
   };
@@ -186,12 +186,16 @@ export function nodeTest(tally: TestTally): Runner {
   let unlisted = 0;
   let isBelowPlace = false;
 
+  /** How many files did not load, of those listed above the summary that counts them as tests. */
+  let broken = 0;
+
   const closeTap = (): void => {
-    if (tap !== null) nameIn(file, tap);
+    if (tap !== null && FILE_AS_TEST.test(tap)) broken += 1;
+    else if (tap !== null) nameIn(file, tap);
     tap = null;
   };
   const nameIn = (path: string, name: string): void => {
-    if (FILE_AS_TEST.test(name)) tally.unnamed();
+    if (FILE_AS_TEST.test(name)) tally.notTest();
     else tally.name(`${path.slice(path.lastIndexOf('/') + 1)}: ${name}`);
   };
   const summary = (word: string, value: number): void => {
@@ -202,6 +206,7 @@ export function nodeTest(tally: TestTally): Runner {
     const [, , passed = 0, failed = 0, cancelled = 0] = values;
     closeTap();
     tally.add(Math.max(0, passed - files), failed + cancelled);
+    for (; broken > 0; broken -= 1) tally.notTest();
     unlisted = failed + cancelled;
     values = [];
     files = 0;

@@ -70,6 +70,12 @@ export class TestTally {
     this.now.others += more;
   }
 
+  /** Notes that a failed file or hook, which is no test, is among the tests of a summary. */
+  notTest(): void {
+    this.unnamed();
+    this.now.ran = (this.now.ran ?? 0) - 1;
+  }
+
   get isSilent(): boolean {
     return this.passes.size === 0;
   }
