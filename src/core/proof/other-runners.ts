@@ -12,6 +12,8 @@ const PYTEST_NONE =
 /** Reads the output of pytest. A test that was expected to fail, or whose fixture failed, does not count as run. */
 export function pytest(tally: TestTally): Runner {
   let isFramed = false;
+  /** How many failed subtests are listed. Pytest counts each as a failed test, but a passed one not as a test. */
+  let subtests = 0;
   return {
     read(line) {
       if (/^=+ test session starts =+$/.test(line)) isFramed = true;
@@ -25,7 +27,13 @@ export function pytest(tally: TestTally): Runner {
         const list = counts.replace(/ in [\d.]+s.*$/, '');
         const failed = numberBefore('failed', list);
         const others = numberBefore('errors?', list) + numberBefore('subtests failed', list);
-        tally.add(numberBefore('passed', list), failed, failed + others);
+        tally.add(numberBefore('passed', list), Math.max(0, failed - subtests), failed + others);
+        subtests = 0;
+      }
+      const [, label = '', test] = /^SUBFAIL(?:ED)?(\S.*?)? (\S+::\S+)(?: - .*)?$/.exec(line) ?? [];
+      if (test !== undefined) {
+        subtests += 1;
+        tally.name(`${test} ${label}`);
       }
       const [, name] = /^(?:FAILED|ERROR) ([^\s[]+(?:\[.*?\])?)(?: - .*)?$/.exec(line) ?? [];
       if (name === undefined) return;

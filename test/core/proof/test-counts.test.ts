@@ -137,6 +137,11 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, Row | Unnamed>>>
     'own output': [1],
     'colours forced': [2, 'test_a.py::test_bad'],
     'at a terminal': [2, 'test_a.py::test_bad'],
+    'failing subtests': [
+      2,
+      ...['test_a.py::T::test_u (i=1)', 'test_a.py::T::test_u (i=2)', 'test_a.py::test_many'],
+      ...['test_a.py::test_many [n] (i=1)', 'test_a.py::test_many [n] (i=2)'],
+    ],
   },
   unittest: {
     'all pass': [2],
