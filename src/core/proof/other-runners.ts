@@ -79,8 +79,13 @@ const CARGO_BROKEN = /^error: could not compile `|^ {2}process didn't exit succe
 /** Reads the output of `cargo test`: one summary for each binary, and one for doc tests. */
 export function cargo(tally: TestTally): Runner {
   let isListing = false;
+  /** Whether nextest runs. It shows what cargo's own runner says of each failed test, but of no other. */
+  let isNextest = false;
   return {
     read(line) {
+      if (/^ +Starting \d+ tests? across /.test(line)) isNextest = true;
+      else if (/^ +Summary \[/.test(line)) isNextest = false;
+      if (isNextest) return;
       const [, passed, failed] =
         /^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; \d+ ignored; \d+ measured; \d+ filtered out/.exec(
           line,
