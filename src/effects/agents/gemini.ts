@@ -1,4 +1,4 @@
-import { objectAt, stringAt } from '../files/json-fields.ts';
+import { numberAt, objectAt, stringAt } from '../files/json-fields.ts';
 import { tokensAt } from './event-fields.ts';
 import { jsonAgent } from './json-agent.ts';
 
@@ -59,7 +59,13 @@ export const geminiAgent = jsonAgent({
         return;
       case 'result': {
         say.usage(tokensAt(event, 'stats'), 'run');
-        if (stringAt(event, 'status') === 'success') {
+        const isSuccess = stringAt(event, 'status') === 'success';
+        // gemini also ends like this if its context is full, or a hook has stopped it, before it asks the model.
+        if (isSuccess && numberAt(objectAt(event, 'stats') ?? {}, 'input_tokens') === 0) {
+          say.error('gemini ended without a question to its model', null, true);
+          return;
+        }
+        if (isSuccess) {
           say.result();
           return;
         }

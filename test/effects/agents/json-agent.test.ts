@@ -179,6 +179,14 @@ describe('the retries of an agent', () => {
   });
 });
 
+test('gemini has not answered if it has used no token', () => {
+  const done = (stats: object) => read('gemini', [{ type: 'result', status: 'success', stats }]);
+  expect(done({ input_tokens: 0, output_tokens: 0 }).facts.result).toMatchObject({ isError: true });
+  expect(done({ input_tokens: 9, output_tokens: 0 }).facts.result).toMatchObject({
+    isError: false,
+  });
+});
+
 test('a session id that looks like a flag is not taken', () => {
   const { facts } = read('gemini', [{ type: 'init', session_id: '--yolo' }]);
   expect(facts.sessionId).toBeNull();
