@@ -48,6 +48,7 @@ export function resultFacts(changes: Partial<ResultFacts> = {}): ResultFacts {
     terminalReason: 'completed',
     numTurns: 1,
     isRefusal: false,
+    isBrokenOff: false,
     isLocal: false,
     ...changes,
   };

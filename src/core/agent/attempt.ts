@@ -46,6 +46,8 @@ export interface ResultFacts {
   readonly numTurns: number | null;
   /** Whether the model itself refused to go on (`stop_reason: "refusal"`). */
   readonly isRefusal: boolean;
+  /** Whether the text is not the end of the model's turn: a connection that was lost, or a pause. */
+  readonly isBrokenOff: boolean;
   /** Whether the agent says that one of its own commands answered instead of the model. */
   readonly isLocal: boolean;
 }

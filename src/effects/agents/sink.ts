@@ -261,6 +261,7 @@ const NO_RESULT: Omit<ResultFacts, 'subtype' | 'isError' | 'text'> = {
   terminalReason: null,
   numTurns: null,
   isRefusal: false,
+  isBrokenOff: false,
   isLocal: false,
 };
 

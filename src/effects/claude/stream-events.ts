@@ -57,6 +57,9 @@ function instant(epochSeconds: number | null): string | null {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
+/** Why a model stops in the middle of its turn. Older versions of `claude` end there if the connection is lost. */
+const UNFINISHED: ReadonlySet<unknown> = new Set(['tool_use', 'pause_turn']);
+
 /** Reads a `result` event. Without `is_error`, any subtype except `success` is an error. */
 export function readResult(event: JsonObject): ResultFacts {
   const subtype = nameAt(event, 'subtype') ?? 'unknown';
@@ -75,6 +78,8 @@ export function readResult(event: JsonObject): ResultFacts {
     terminalReason: nameAt(event, 'terminal_reason'),
     numTurns: numberAt(event, 'num_turns'),
     isRefusal: event.stop_reason === 'refusal',
+    // An answer that fits a schema is the call of a tool.
+    isBrokenOff: UNFINISHED.has(event.stop_reason) && event.structured_output === undefined,
     isLocal: (event.local_command ?? false) !== false,
   };
 }

@@ -313,6 +313,17 @@ describe('the limits of the agent itself', () => {
   });
 });
 
+test('an answer of claude that broke off in the turn of its model is none', () => {
+  const result = resultFacts({ text: 'All good: DONE', isBrokenOff: true });
+  expect(classified(answered('All good: DONE', { result }))).toEqual({
+    kind: 'errored',
+    message: 'claude ended before its model had finished the answer',
+  });
+  // Without a text, there is nothing that could be taken for an answer.
+  const silent = resultFacts({ text: '', isBrokenOff: true });
+  expect(outcome(answered('', { result: silent }))).toBe('answered');
+});
+
 describe('a prompt that claude takes for a slash command', () => {
   const local = attemptFacts({
     result: resultFacts({ numTurns: 0, text: 'Unknown command: /fix' }),

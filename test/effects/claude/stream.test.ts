@@ -133,6 +133,7 @@ describe('where the bytes are cut', () => {
         terminalReason: null,
         numTurns: 2,
         isRefusal: false,
+        isBrokenOff: false,
         isLocal: false,
       },
       finalMessage: 'Fertig ✓',
@@ -1116,4 +1117,14 @@ describe('what claude says around its work', () => {
     ]);
     expect(read([INIT])).not.toHaveProperty('lostServers');
   });
+});
+
+test.for([
+  ['end_turn', {}, false],
+  ['tool_use', {}, true],
+  ['pause_turn', {}, true],
+  ['tool_use', { structured_output: { holds: true } }, false],
+] as const)('a report after %s with %o broke off: %s', ([stop_reason, more, expected]) => {
+  const report = read([result({ result: 'All good: DONE', stop_reason, ...more })]).result;
+  expect(report?.isBrokenOff).toBe(expected);
 });

@@ -94,6 +94,7 @@ export const claude: Agent = installedAgent({
     model_not_found: 'refused-request',
   },
   readAnswer(report, { usage, turns }, prompt) {
+    if (report.isBrokenOff && report.text?.trim()) return errored(BROKEN_OFF);
     if (report.numTurns !== 0 || usage.cost_usd !== 0 || turns !== 0) return null;
     const text = oneLine(report.text ?? '', 300);
     const isCommand = report.isLocal || /^\s*\//.test(prompt) || /^Unknown command: \//.test(text);
@@ -101,4 +102,5 @@ export const claude: Agent = installedAgent({
   },
 });
 
+const BROKEN_OFF = 'claude ended before its model had finished the answer';
 const NO_TURN = 'claude ended without a turn of the model';
