@@ -225,7 +225,9 @@ export function createSink(
     facts: () => {
       const said = message.read();
       const own = said.trim() === '' ? null : said;
-      const report = result ?? lastError;
+      // After an error, a success without any work of the model hides that error.
+      const isHidden = !worked && lastError !== null && (result?.text ?? '').trim() === '';
+      const report = isHidden && result?.isError === false ? lastError : (result ?? lastError);
       return {
         result: report,
         finalMessage: report === null || report.isError ? own : (report.text ?? own),

@@ -199,6 +199,16 @@ test('an error counts only if nothing better follows', () => {
   expect(read('gemini', [error, text]).facts.result).toBeNull();
 });
 
+test('an error counts if nothing but a success without any work follows', () => {
+  const error = { type: 'session.error', data: { message: 'You have no quota', statusCode: 402 } };
+  const said = { type: 'assistant.message', data: { content: 'Good.' } };
+  const done = { type: 'result', exitCode: 0 };
+  const of = (...events: readonly object[]) => read('copilot', events).facts.result;
+  expect(of(error, done)).toMatchObject({ isError: true, text: 'You have no quota' });
+  expect(of(error, said, done)).toMatchObject({ isError: false });
+  expect(of(said, error, done)).toMatchObject({ isError: false });
+});
+
 test('an agent is waited for only briefly once it has given its result', () => {
   const done = { type: 'result', status: 'success', stats: {} };
   expect(read('gemini', [done]).signs).toEqual(['result']);
