@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isInside, realPath } from '../files/real-path.ts';
+import type { TreePath } from './tree-path.ts';
 
 /** Arguments that limit git to a part of a work tree: `--`, then what to include or exclude. Empty for all of it. */
 export type Pathspecs = readonly string[];
@@ -20,6 +21,17 @@ export function allBut(
 /** Returns pathspecs for just these paths, which are plain text; for all of the work tree if there are none. */
 export function only(names: readonly string[]): Pathspecs {
   return names.length === 0 ? [] : ['--', ...names.map((name) => `:(top,literal)${name}`)];
+}
+
+/** For more paths than these, a listing of the whole index costs less. */
+export const FEW_PATHS = 100;
+
+/** Returns the paths if `only` can limit a listing to them; none, and so no limit, if they are too many or not plain ASCII. */
+export function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
+  if (names === null || names.size > FEW_PATHS) return [];
+  const listed = [...names];
+  const isPlain = listed.every((name) => /^[ -~]+$/.test(name));
+  return isPlain ? listed : [];
 }
 
 /** Does what `only` does, for paths relative to the folder in which git runs. */

@@ -4,7 +4,7 @@ import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { lstatOf } from '../files/file-kinds.ts';
 import { withIndex } from '../git/git.ts';
 import { asEntry, type StagedEntry } from '../git/listings.ts';
-import type { Pathspecs } from '../git/pathspecs.ts';
+import { FEW_PATHS, onlyFew, type Pathspecs } from '../git/pathspecs.ts';
 import { inNewIndex, type PrivateGit } from '../git/private-git.ts';
 import {
   indexEntries,
@@ -61,9 +61,6 @@ const SUBMODULE = '160000';
 
 /** In ms. A file written this shortly before git looks may be written again in the same second, unnoticed by git. */
 const DOUBT_MS = 2_000;
-
-/** Git reads each file in doubt at every listing. For more of them, one refresh of the whole index costs less. */
-const FEW_DOUBTS = 100;
 
 export interface OwnIndexRequest {
   readonly git: PrivateGit;
@@ -194,7 +191,8 @@ export function createOwnIndex({ git, pathspecs }: OwnIndexRequest): OwnIndex {
       if (filtered.asIndexed.has(name) || mode === SUBMODULE) continue;
       if (among?.has(name) ?? isYoung(name)) young.push(entry);
     }
-    hasManyDoubts = young.length > FEW_DOUBTS;
+    // Git reads each file in doubt at every listing. For many, one refresh of the whole index costs less.
+    hasManyDoubts = young.length > FEW_PATHS;
     await addEntries(young.map(asEntry));
   };
 
@@ -271,14 +269,6 @@ function namesOf(entries: Iterable<StagedEntry>): OwnIndex['tracked'] {
       return names.has(name);
     },
   };
-}
-
-/** Returns pathspecs that limit a listing to these paths; none, and so no limit, if they are too many or not plain ASCII. */
-function onlyFew(names: ReadonlySet<TreePath> | null): readonly string[] {
-  if (names === null || names.size > FEW_DOUBTS) return [];
-  const listed = [...names];
-  const isPlain = listed.every((name) => /^[ -~]+$/.test(name));
-  return isPlain ? listed : [];
 }
 
 /** Whether the work tree has a file or folder as the entry says, or a sparse checkout leaves it out. */

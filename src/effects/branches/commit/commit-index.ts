@@ -1,10 +1,17 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
-import { withIndex } from '../../git/git.ts';
+import { withGitSettings, withIndex } from '../../git/git.ts';
+import { asEntry } from '../../git/listings.ts';
+import { onlyFew } from '../../git/pathspecs.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { changesBetween, stagedChanges } from '../../git/questions/diffs.ts';
-import { dropPaths, stagePaths } from '../../git/questions/index-files.ts';
+import {
+  dropPaths,
+  indexEntries,
+  setEntries,
+  stagePaths,
+} from '../../git/questions/index-files.ts';
 import { emptyTree } from '../../git/repository.ts';
 import type { TreePath } from '../../git/tree-path.ts';
 
@@ -32,7 +39,17 @@ export async function stage(
     // If the index's time is a whole second, git compares the content of files written within that second.
     utimesSync(index, atime, Math.floor(mtimeMs / 1000));
   }
-  await stagePaths(withIndex(git.users, index), head, paths, { reading: READING, adding: ADDING });
+  const names = new Set(paths);
+  // Git keeps a part of a split index in a second file, which would stay behind when ralph removes its own index.
+  const whole = withGitSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
+  const staging = withIndex(whole, index);
+  // An entry that is set anew has neither a time that the agent may have set back, nor a flag such as `skip-worktree`,
+  // with which git would not look at the file, or would remove it.
+  const held = [...(await indexEntries(staging, onlyFew(names), READING))].filter(
+    ({ name, stage }) => names.has(name) && stage === '0',
+  );
+  await setEntries(staging, git.repository, held.map(asEntry), ADDING);
+  await stagePaths(staging, head, names, { reading: READING, adding: ADDING });
   return { index, staged: await indexChanges(git, index, head) };
 }
 

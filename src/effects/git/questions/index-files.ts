@@ -75,9 +75,6 @@ export async function readIntoIndex(git: Git, tree: string | null, why?: string)
   outputOf(await askGit(git, ['read-tree', tree ?? '--empty']), why);
 }
 
-/** Git keeps a part of a split index in a second file, which would stay behind when ralph removes its own index. */
-const WHOLE = ['-c', 'core.splitIndex=false'];
-
 /** Fills an index from a tree, and at some paths from the work tree; file times stay. Rejects with a `GitError`. */
 export async function stagePaths(
   git: Git,
@@ -86,9 +83,9 @@ export async function stagePaths(
   why: { readonly reading: string; readonly adding: string },
 ): Promise<void> {
   const base = tree === null ? ['--empty'] : ['--reset', tree];
-  outputOf(await askGit(git, [...WHOLE, 'read-tree', ...base]), why.reading);
+  outputOf(await askGit(git, ['read-tree', ...base]), why.reading);
   const how = ['--add', '--remove', '--replace', '-z', '--stdin'];
-  const added = await askGit(git, [...WHOLE, 'update-index', ...how], { input: asInput(names) });
+  const added = await askGit(git, ['update-index', ...how], { input: asInput(names) });
   outputOf(added, why.adding);
 }
 

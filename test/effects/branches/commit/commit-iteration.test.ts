@@ -194,6 +194,24 @@ describe('what is committed', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
+  test.for(['assume-unchanged', 'skip-worktree'])(
+    'a file that git was told not to look at, before or by the agent: %s',
+    async (flag) => {
+      const { git, begin, work, commit, committed } = await commitsIn({
+        'before.txt': '1\n',
+        'by-agent.txt': '1\n',
+      });
+      git('update-index', `--${flag}`, 'before.txt');
+      await begin();
+      git('update-index', `--${flag}`, 'by-agent.txt');
+      await work(1, { 'before.txt': 'longer\n', 'by-agent.txt': 'longer\n' });
+      expect(await commit()).toMatchObject({ settlement: { files: 2 } });
+      expect(committed()).toEqual(['before.txt', 'by-agent.txt']);
+      expect(git('show', 'HEAD:before.txt', 'HEAD:by-agent.txt')).toBe('longer\nlonger');
+      expect(git('status', '--porcelain')).toBe('');
+    },
+  );
+
   test('new files that look like secrets, are ignored or are repositories are left', async () => {
     const { folder, git, keep, begin, commit, committed } = await commitsIn({ '.env': 'OLD=1\n' });
     await begin();
