@@ -69,18 +69,21 @@ export function changedSetup(before: GitSetup, now: GitSetup): readonly string[]
 
 /**
  * Returns the values of each setting with their scopes. Leaves out settings from environment variables, which only the
- * user sets, and settings of branches, which only say where to push and which `git push --set-upstream` adds.
+ * user sets, and settings that only say where to push or fetch, which `git push --set-upstream` and
+ * `git submodule update --init` add.
  */
 function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();
   for (const { columns, name: key, value } of readSettings(listed, 1)) {
     const [scope] = columns;
-    if (scope === 'command' || key.startsWith('branch.')) continue;
+    if (scope === 'command' || ELSEWHERE.test(key)) continue;
     const name = asText(key);
     settings.set(name, [...(settings.get(name) ?? []), `${scope} ${value}`]);
   }
   return settings;
 }
+
+const ELSEWHERE = /^branch\.|^submodule\..*\.(?:url|active)$/s;
 
 /** Returns the files of the work tree that the commands of filters name. */
 function filterPrograms(

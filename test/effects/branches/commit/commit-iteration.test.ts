@@ -527,10 +527,13 @@ describe('hooks', () => {
     expect(git('rev-parse', 'HEAD')).toBe(head);
   });
 
-  test('where a branch is pushed to is no such change', async () => {
+  test('where a branch is pushed to, or a submodule comes from, is no such change', async () => {
     const { git, begin, work, commit } = await commitsIn();
     await begin();
     git('config', 'branch.work.remote', 'origin');
+    // As `git submodule update --init` does.
+    git('config', 'submodule.some lib.active', 'true');
+    git('config', 'submodule.some lib.url', '../lib');
     await work(1, { 'a.txt': '1\n' });
     expect((await commit()).settlement).toMatchObject({ kind: 'committed' });
   });
