@@ -243,6 +243,21 @@ describe('what is committed', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
+  test('a repository that lost its .git is a folder, and stops no commit', async () => {
+    const { folder, git, begin, work, commit, committed } = await commitsIn();
+    await begin();
+    put(folder, { 'app/x': 'x' });
+    git('-C', 'app', 'init', '-q');
+    git('-C', 'app', 'commit', '-q', '--allow-empty', '-m', 'x');
+    await work(1, { 'a.txt': '1\n' });
+    expect([...(await commit()).left]).toEqual([['app', 'repository']]);
+    rmSync(join(folder, 'app/.git'), { recursive: true });
+    await work(2, { 'a.txt': '2\n' });
+    // No snapshot held this file when the iteration began, so it may be a person's.
+    expect([...(await commit({ iteration: 2 })).left]).toEqual([['app/x', 'ignored']]);
+    expect(committed()).toEqual(['a.txt']);
+  });
+
   test('names that are pathspecs or not UTF-8 are names', async () => {
     const { folder, git, begin, work, commit } = await commitsIn({ 'b.txt': 'b', 'a*': 'star' });
     put(folder, { 'ab.txt': 'a person’s' });
