@@ -109,8 +109,10 @@ export function knownLists(
   place: SealedPlace,
 ): readonly { readonly state: ListState; readonly list: TaskList | null }[] {
   return listStates(place).map((state) => {
+    // While items are being worked on, the file may have ticks that their agents made.
     const found = path.isAbsolute(state.file) ? readListFile(state.file) : { problem: 'no file' };
-    const read = 'text' in found ? readList(state.file, found.text, state.sections) : null;
+    const text = state.before ?? ('text' in found ? found.text : null);
+    const read = text === null ? null : readList(state.file, text, state.sections);
     return { state, list: read !== null && 'list' in read ? read.list : null };
   });
 }
