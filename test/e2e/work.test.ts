@@ -114,6 +114,16 @@ describe('ralph work', () => {
     ['breaks the file', 'echo { > prd.json', /prd\.json expects JSON/],
     ['replaces it by a link', 'mv prd.json x; ln -s x prd.json', /it is a link/],
     ['removes it', 'rm prd.json', /there is no such file/],
+    [
+      'makes it too large',
+      'head -c 2000000 /dev/zero >> prd.json',
+      /more than 1 MB\), so it was put back; what it left is in .*\/list-prd\.json/,
+    ],
+    [
+      'puts a folder in its place',
+      'rm prd.json; mkdir prd.json; touch prd.json/x',
+      /it is no file\), so it was put back; what it left is in .*\/list-prd\.json/,
+    ],
   ])('an agent that %s changes nothing about what is done', async ([, shell, said]) => {
     const scene = await sceneWith({ ...WORKS, shell: worksOn(shell) });
     const { exitCode, stdout, stderr } = await work(scene);

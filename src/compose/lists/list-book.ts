@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { keptOf } from '../../core/list/agents-changes.ts';
 import type { ChangedList } from '../../core/list/list-event.ts';
@@ -7,6 +7,7 @@ import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
 import { withRecord } from '../../core/list/list-state.ts';
 import { readList } from '../../core/list/read-list.ts';
 import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
+import { CommandError, messageOf } from '../../errors.ts';
 import { inTurns } from '../../rescue/in-turns.ts';
 import { type ListSource, listOf } from './list-source.ts';
 
@@ -83,12 +84,17 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
     const isOwn = 'text' in found && isDone && found.text === text;
     if (!isOwn && (what === 'put-back' || what === 'marks-put-back')) {
       const folder = item && (ports.find(ports.taskIdOf(item.id))?.paths.folder ?? null);
-      const isKept = what === 'put-back' && 'text' in found && folder !== null;
-      const keptAt = isKept ? keepChanged(folder, file, found.text) : null;
+      const keptAt = what === 'put-back' && folder !== null ? keepChanged(folder, file) : null;
       const items = [...new Set([...(item === null ? [] : [item.id]), ...atWork])];
       ports.report({ kind: 'agent-changed-list', items, what, why, keptAt });
     }
-    if (hasChanged) await writeListFile(file, text);
+    if (hasChanged) {
+      await writeListFile(file, text).catch((error: unknown) => {
+        throw new CommandError(
+          `${ports.shown} cannot be written (${messageOf(error)}). When that is mended, the same command goes on, and ticks what is done without an agent.`,
+        );
+      });
+    }
     return text;
   };
 
@@ -133,11 +139,19 @@ function isAnother({ id, state }: ItemRecord, than: string): boolean {
   return state === 'working' && id !== than;
 }
 
-/** Saves a copy of the list as the agent left it. Returns the path; null if it could not be written. */
-function keepChanged(folder: string, file: string, text: string): string | null {
-  const kept = path.join(folder, `list-${path.basename(file)}`);
+/** Keeps the list's file, as the agent left it, in a task's folder. Returns its path there; null if that fails. */
+function keepChanged(folder: string, file: string): string | null {
+  const name = path.basename(file);
+  let kept = path.join(folder, `list-${name}`);
+  for (let number = 2; existsSync(kept); number += 1) {
+    kept = path.join(folder, `list-${number}-${name}`);
+  }
   try {
-    writeFileSync(kept, text, { mode: 0o600 });
+    const stats = lstatSync(file);
+    if (stats.isSymbolicLink()) return null;
+    if (stats.isFile()) copyFileSync(file, kept);
+    // A folder has to make room for the list.
+    else renameSync(file, kept);
     return kept;
   } catch {
     return null;
