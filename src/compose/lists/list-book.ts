@@ -7,7 +7,6 @@ import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
 import { withRecord } from '../../core/list/list-state.ts';
 import { readList } from '../../core/list/read-list.ts';
 import { readListFile, writeListFile } from '../../effects/lists/list-file.ts';
-import { CommandError, messageOf } from '../../errors.ts';
 import { inTurns } from '../../rescue/in-turns.ts';
 import { type ListSource, listOf } from './list-source.ts';
 
@@ -88,13 +87,7 @@ export function openBook(ports: BookPorts, begun: ListState): ListBook {
       const items = [...new Set([...(item === null ? [] : [item.id]), ...atWork])];
       ports.report({ kind: 'agent-changed-list', items, what, why, keptAt });
     }
-    if (hasChanged) {
-      await writeListFile(file, text).catch((error: unknown) => {
-        throw new CommandError(
-          `${ports.shown} cannot be written (${messageOf(error)}). When that is mended, the same command goes on, and ticks what is done without an agent.`,
-        );
-      });
-    }
+    if (hasChanged) await writeListFile(file, text);
     return text;
   };
 

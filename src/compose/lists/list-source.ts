@@ -5,7 +5,7 @@ import type { ItemRecord, ListState } from '../../core/list/list-state.ts';
 import { readList } from '../../core/list/read-list.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { readListFile } from '../../effects/lists/list-file.ts';
-import { ListCommandError, UsageError } from '../../errors.ts';
+import { CommandError, ListCommandError, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import type { CommandEnd, RunListCommand } from './list-commands.ts';
@@ -28,10 +28,14 @@ export function fileSource(place: {
   readonly shown: string;
   readonly sections: readonly string[];
 }): ListSource {
+  // The run has begun, so that a list which cannot be read any more is no wrong command line.
   const now = (): TaskList => {
     const found = readListFile(place.file);
-    if ('text' in found) return listOf(place, found.text);
-    throw new UsageError([`${place.shown} expects a list that can be read; ${found.problem}.`]);
+    if ('problem' in found)
+      throw new CommandError(`${place.shown} cannot be read: ${found.problem}.`);
+    const read = readList(place.shown, found.text, place.sections);
+    if ('problems' in read) throw new CommandError(read.problems.join('\n'));
+    return read.list;
   };
   // No further item is known in advance, because an agent may write anything into a new item of the file.
   return { read: async () => now(), last: now, known: new Set(), hasChanged: () => false };

@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { CommandError, messageOf } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { errorCode, writeFileAtomic } from '../files/write-file.ts';
 
@@ -24,8 +25,21 @@ export function readListFile(file: string): ListText {
   }
 }
 
-/** Replaces a list's file in one step, even if it is a symbolic link or its folder is gone. Rejects if that fails. */
-export async function writeListFile(file: string, text: string): Promise<void> {
+/** Replaces a list's file in one step, even if it is a symbolic link or its folder is gone. Rejects with a `CommandError`. */
+export function writeListFile(file: string, text: string): Promise<void> {
+  return saying(file, () => replaceList(file, text));
+}
+
+/** Writes a file of a list. If that fails, as on a full disk, rejects with a `CommandError` that says what to do. */
+export async function saying(file: string, write: () => Promise<void>): Promise<void> {
+  await write().catch((error: unknown) => {
+    throw new CommandError(
+      `${file} cannot be written (${messageOf(error)}). When it can, the same command goes on, and what is done is ticked without an agent.`,
+    );
+  });
+}
+
+async function replaceList(file: string, text: string): Promise<void> {
   const mode = lstatSync(file, { throwIfNoEntry: false })?.isFile() ? statSync(file).mode : 0o644;
   mkdirSync(path.dirname(file), { recursive: true });
   await writeFileAtomic(file, text);

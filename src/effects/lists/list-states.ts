@@ -4,6 +4,7 @@ import { MB, tryReadText } from '../files/bounded-read.ts';
 import { fileNamesIn } from '../files/folder.ts';
 import { makePrivateFolder, replaceFile } from '../files/write-file.ts';
 import { type SealedPlace, sealAt } from '../trust/seal.ts';
+import { saying } from './list-file.ts';
 
 /** The limit for the state of a list: its text (its open items if the list is no file) and a record for each item. */
 const STATE_MAX_BYTES = 64 * MB;
@@ -28,13 +29,15 @@ export function readListState(place: SealedPlace, list: string): ListState | nul
   }
 }
 
-/** Writes the state of a list, and waits until it would survive a power cut. Rejects with the system's error. */
-export async function saveListState(place: SealedPlace, state: ListState): Promise<void> {
+/** Writes the state of a list, and waits until it would survive a power cut. Rejects with a `CommandError`. */
+export function saveListState(place: SealedPlace, state: ListState): Promise<void> {
   const file = knownAt(place, state.list);
-  makePrivateFolder(path.dirname(file));
-  const text = sealAt(place, true).close(`${JSON.stringify(state, null, 2)}\n`, whatOf(file));
-  const kept = await replaceFile(file, text);
-  await kept();
+  return saying(file, async () => {
+    makePrivateFolder(path.dirname(file));
+    const text = sealAt(place, true).close(`${JSON.stringify(state, null, 2)}\n`, whatOf(file));
+    const kept = await replaceFile(file, text);
+    await kept();
+  });
 }
 
 /** Returns the states of all lists in a state folder, except for foreign ones. Never throws. */
