@@ -291,7 +291,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await book.record((state) => withoutRecord(state, id));
       return null;
     }
-    const isMeant = ports.only?.has(id) ?? true;
+    const isMeant = item.isWanted && (ports.only?.has(id) ?? true);
     if (!isMeant && book.state().before === null) return null;
     if (!task.isOwn) throw new UntrustedTaskError(taskId, ports.stateDir, NOT_OWN, []);
     const { standing, isInHistory } = task;

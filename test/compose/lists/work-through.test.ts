@@ -126,6 +126,14 @@ test('what the agent of an item that is not meant did to the list is put back', 
   expect([steps, text()]).toEqual([['agent-changed-list'], OPEN]);
 });
 
+test('an item outside of the section is not continued', async () => {
+  const text = '# A\n- [ ] T1 one\n# B\n- [ ] T2 two\n';
+  const { file, steps, work } = await stage({}, { standing: 'stopped' }, text);
+  const sections = ['B'];
+  await work({ sections, source: fileSource({ file, shown: 'plan.md', sections }) });
+  expect(steps).toEqual(['start']);
+});
+
 test('a list is put back whose folder is gone', async () => {
   const { work, text, file } = await stage({}, {});
   rmSync(path.dirname(file), { recursive: true });
