@@ -3,7 +3,7 @@ import type { RalphEvent } from '../core/machine/events.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import type { Check } from '../core/settings/checks.ts';
 import { safeJson } from '../core/text/safe-json.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
+import { oneLine, tailOf } from '../core/text/untrusted-text.ts';
 import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
@@ -111,7 +111,8 @@ export async function runSetUp(
   // After a stop, the next resume runs the command again.
   if (stops.signal.aborted) return 'stopped';
   const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
-  return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
+  const said = tailOf(maskSecrets(output.trim()), 400);
+  return oneLine(`${maskSecrets(`--setup '${command}' ${how}`)}: ${said}`, 700);
 }
 
 /** Returns the options from which the environment of a run's processes is made. */

@@ -21,10 +21,13 @@ export function shortLine(text: string, maxChars: number): string {
   const head = text.trimStart().slice(0, maxChars * 4);
   const line = head.replace(/\s+/g, ' ').trimEnd();
   const cut = line.length > maxChars || head.length < text.trim().length;
-  // Drop half a surrogate pair; copy, because a slice would keep the whole text in memory.
-  return cut
-    ? copyOf(`${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`)
-    : copyOf(line);
+  // A copy, because a slice would keep the whole text in memory.
+  return copyOf(cut ? `${withoutHalf(line.slice(0, maxChars - 1))}…` : line);
+}
+
+/** Drops half a surrogate pair, and half a word if others are left: it could be a credential that nothing masks. */
+function withoutHalf(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, '').replace(/ [!-~]*$/, '');
 }
 
 /** Returns the first line that is not blank, at most `maxChars` characters. */

@@ -1,4 +1,5 @@
 import type { Leftover } from '../../core/agent/attempt.ts';
+import { preview } from '../../core/secrets/secrets.ts';
 import { ifPossible } from '../files/if-possible.ts';
 import {
   countBirths,
@@ -113,13 +114,9 @@ function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] 
 
 const COMMAND_CHARS = 120;
 
-/** Returns a command line without control characters, because it may contain escape sequences. */
+/** Returns a command line without escape sequences, and without credentials, since it is cut. */
 function commandOf(pid: number): string {
-  const line = (ifPossible(() => readProcess(pid))?.command ?? '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
-    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim();
-  return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
+  return preview(ifPossible(() => readProcess(pid))?.command ?? '', COMMAND_CHARS);
 }
 
 function scheduleLoosely(callback: () => void, delayMs: number): () => void {

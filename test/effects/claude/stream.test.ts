@@ -991,7 +991,7 @@ describe('listeners', () => {
     expect(told).toEqual([
       { kind: 'thinking' },
       { kind: 'whole-text', text: `\n  ${'word '.repeat(40)}\nsecond line` },
-      { kind: 'text', text: `${'word '.repeat(24).slice(0, 119)}…` },
+      { kind: 'text', text: `${'word '.repeat(23).trimEnd()}…` },
       { kind: 'tool', tool: 'Task', target: 'look' },
       { kind: 'tool', tool: 'Read', target: 'f' },
       { kind: 'retry', status: 429 },

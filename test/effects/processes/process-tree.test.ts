@@ -165,17 +165,17 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(pidsOf(unsparing.sweep().members)).toContain(worker);
   });
 
-  test('names leftovers on one line each, without the agent', async () => {
+  test('names leftovers on one line each, without the agent and without credentials', async () => {
     const script =
       'exec 4<&0; setsid sh -c \'echo "ready tool=$$"; read -r _\' "$0" <&4 & read -r _';
-    const name = `\u001b[31m two\nlines ${'x'.repeat(200)}`;
+    const name = `\u001b[31m two\nlines ftp://me:${'p'.repeat(200)}@host ${'x'.repeat(200)}`;
     const birthsBefore = countBirths();
     const { pid, stdout } = startProgram('/bin/sh', ['-c', script, name]);
     const { tool } = await untilReady(stdout, 'tool');
     const leftovers = watch(pid, { birthsBefore }).leftovers();
     expect(leftovers).toMatchObject([{ pid: tool, startedAt: mustRead(tool).startedAt }]);
     expect(leftovers[0]?.command).toMatch(
-      /^sh -c echo "ready tool=\$\$"; read -r _ \[31m two lines x+…$/,
+      /^sh -c echo "ready tool=\$\$"; read -r _ two lines ftp:\/\/me:…\[masked\]@host x+…$/,
     );
     expect(leftovers[0]?.command).toHaveLength(120);
   });
