@@ -1,5 +1,6 @@
-import { writeSync } from 'node:fs';
-import { EXIT_BUG } from '../exit-codes.ts';
+import { fstatSync, writeSync } from 'node:fs';
+import { messageOf } from '../errors.ts';
+import { EXIT_BUG, EXIT_FAILED } from '../exit-codes.ts';
 import { startedBy } from '../printed-command.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
 import { ownProgram } from './terminal/own-program.ts';
@@ -11,7 +12,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (argv[0] === '--version' || argv[0] === '-V') return printAtOnce(`${__RALPH_VERSION__}\n`);
   try {
     // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+    process.stderr.on('error', () => {});
+    process.stdout.on('error', (error) => tellLoss(error, argv));
+    if (fstatSync(STDOUT).isFile()) {
+      process.stdout._write = (bytes, _encoding, done) => done(whyNotWritten(bytes));
+    }
     watchForBugs();
     noteStart();
     return await carryOut(argv);
@@ -40,15 +45,36 @@ function noteStart(): void {
   });
 }
 
+/** The errors of an output whose reader has gone. */
+const READER_GONE: readonly unknown[] = ['EPIPE', 'ECONNRESET', 'EIO'];
+
+/** Says that output was lost, as on a full disk. The exit code of a run stays: it says how the task ended. */
+function tellLoss(error: Error, [name = '']: readonly string[]): void {
+  if ('code' in error && READER_GONE.includes(error.code)) return;
+  process.stderr.write(`ralph: standard output could not be written: ${messageOf(error)}\n`);
+  if (READING_WORDS.has(name)) return;
+  process.once('exit', () => {
+    process.exitCode ||= EXIT_FAILED;
+  });
+}
+
 /** Prints without `process.stdout`, because opening that takes longer than all else. Returns the exit code. */
 function printAtOnce(text: string): number {
-  const bytes = Buffer.from(text);
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
-  } catch {
-    // The reader has closed the pipe.
-  }
+  const error = whyNotWritten(Buffer.from(text));
+  if (error !== null) tellLoss(error, []);
   return 0;
+}
+
+const STDOUT = 1;
+
+/** Writes to standard output. Returns the error, also if only a part could be written, which Node overlooks for files. */
+function whyNotWritten(bytes: Buffer): Error | null {
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(STDOUT, bytes, at);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Runs a command and loads only what it needs: commands that run an agent do not need the table of commands. */

@@ -362,6 +362,17 @@ describe('a reader that goes away', () => {
   });
 });
 
+test('an output that the disk takes only in part is told, and is no success', async () => {
+  const scene = await makeScene();
+  const options = { cwd: scene.folder, env: scene.env, encoding: 'utf8' } as const;
+  const script = 'ulimit -f 8; ralph help run > out';
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', script], options);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^ralph: standard output could not be written: EFBIG: .+\n$/),
+  });
+});
+
 describe('the state folder', () => {
   test('holds state, prompt, settings, baseline and logs, for its owner alone', async () => {
     const scene = await makeScene([WORKING, { stderr: 'oops\n', ...WORKING }]);
