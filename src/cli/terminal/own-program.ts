@@ -2,6 +2,7 @@ import { accessSync, constants, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { ifPossible } from '../../effects/files/if-possible.ts';
 import { upward } from '../../effects/files/upward.ts';
+import { shellQuote } from '../../printed-command.ts';
 
 const PACKAGE = 'ralph-headless';
 
@@ -34,7 +35,7 @@ export function ownProgram({ script, folder, path: search }: Started): string {
   if (isHere) return 'npx ralph';
   // In a checkout, npx would fetch another program than this one, so the script itself is named.
   const isInstalled = own.split(path.sep).includes('node_modules');
-  return isInstalled ? `npx --package ${PACKAGE} ralph` : `node ${own}`;
+  return isInstalled ? `npx --package ${PACKAGE} ralph` : `node ${shellQuote(own)}`;
 }
 
 function isProgram(file: string): boolean {

@@ -7,7 +7,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 const IN_PROJECT = 'app/node_modules/ralph-headless/bin/ralph.js';
 const IN_CACHE = 'home/_npx/1a2b/node_modules/ralph-headless/bin/ralph.js';
 const GLOBAL = 'usr/lib/node_modules/ralph-headless/bin/ralph.js';
-const CHECKOUT = 'src/ralph/bin/ralph.js';
+const CHECKOUT = 'my src/ralph/bin/ralph.js';
 
 test.for([
   { what: 'on PATH', script: GLOBAL, path: ['usr/bin'], folder: 'app', is: 'ralph' },
@@ -29,13 +29,13 @@ test.for([
     ...{ script: GLOBAL, path: ['other/bin', 'usr/bin'], folder: 'app' },
     is: 'npx --package ralph-headless ralph',
   },
-  { what: 'in its checkout', script: CHECKOUT, path: [], folder: 'src/ralph', is: 'npx ralph' },
+  { what: 'in its checkout', script: CHECKOUT, path: [], folder: 'my src/ralph', is: 'npx ralph' },
   {
     what: 'of a checkout elsewhere',
     script: CHECKOUT,
     path: [],
     folder: 'app',
-    is: 'node ROOT/src/ralph/bin/ralph.js',
+    is: "node 'ROOT/my src/ralph/bin/ralph.js'",
   },
 ])('the program $what is $is', async ({ script, path, folder, is }) => {
   const root = await tempFolder();
