@@ -69,7 +69,7 @@ export function taskFields(
     ['asked', task.task_prompt.trim()],
     ['type', task.task_type === 'default' ? null : task.task_type],
     ['done when', detail.completion],
-    ['iterations', iterationsOf(task)],
+    ['iterations', iterationsOf(task, shown)],
     ['time', timeOf(detail)],
     ['cost', costOf(detail)],
     ['today', detail.day && dayText(detail.day)],
@@ -150,10 +150,15 @@ function folded(text: string, columns: number): readonly string[] {
   return kept.map((line) => fitted(line, columns));
 }
 
-function iterationsOf({ metrics, max_iterations, current_iteration }: TaskState): string {
+function iterationsOf(
+  { metrics, max_iterations, current_iteration }: TaskState,
+  { state }: ShownTask,
+): string {
   const left = Math.max(0, max_iterations - metrics.iterations);
   const runs =
-    current_iteration > metrics.iterations ? `, iteration ${current_iteration} runs` : '';
+    state === 'running' && current_iteration > metrics.iterations
+      ? `, iteration ${current_iteration} runs`
+      : '';
   return `${metrics.iterations} of ${max_iterations} used, ${left} left${runs}`;
 }
 

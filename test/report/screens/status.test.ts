@@ -220,6 +220,14 @@ describe('one task in detail', () => {
     expect(text()).not.toMatch(/ralph (diff|land)/);
   });
 
+  test('the details of a task say that an iteration runs only while it does', () => {
+    const inIteration = { ...task, current_iteration: 4 };
+    expect(text({ task: inIteration })).toMatch(/^iterations .* left, iteration 4 runs$/m);
+    for (const state of ['stopped', 'interrupted'] as const) {
+      expect(text({ task: inIteration, shown: shown({ state }) })).toMatch(/^iterations .* left$/m);
+    }
+  });
+
   test('the details of a task show only the newest errors', () => {
     expect(text()).toContain('error 8');
     expect(text()).not.toContain('error 3');
