@@ -74,5 +74,5 @@ export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const said = lines.map(([, text = '']) => text);
   const line = said.find(saysFull) ?? said[0];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
-  return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;
+  return exitCode === null ? 'git was ended or was not started' : `git ended with ${exitCode}`;
 }
