@@ -179,7 +179,7 @@ function withFacts(
       attempt: task.attempt,
       ...agentNamed(policy),
       kind: outcome.kind === 'fatal' ? `fatal:${outcome.cause}` : outcome.kind,
-      message: preview(describeOutcome(outcome), 300),
+      message: preview(outcome.kind === 'fatal' ? outcome.message : describeOutcome(outcome), 300),
     });
   }
   return {

@@ -687,7 +687,7 @@ describe('a fatal cause', () => {
     expect(turn.state.task).toMatchObject({
       exit_reason: `failed:${cause}`,
       iterations: [],
-      errors: [{ kind: `fatal:${cause}`, iteration: 1, attempt: 1 }],
+      errors: [{ kind: `fatal:${cause}`, message: turn.ending?.error, iteration: 1, attempt: 1 }],
     });
   });
 
