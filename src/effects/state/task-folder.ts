@@ -1,9 +1,9 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { namesIn } from '../files/folder.ts';
 import { leadsOut } from '../files/real-path.ts';
-import { makePrivateFolder } from '../files/write-file.ts';
+import { makePrivateFolder, removeFile } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
 
 /** Paths of a task's files in the state folder. */
@@ -40,8 +40,11 @@ export function makeTaskFolder(paths: TaskPaths): void {
     const why = distrustPath(folder);
     if (why !== null) throw new Error(`${folder} is not used: ${why}`);
   }
+  const ignore = path.join(paths.stateDir, '.gitignore');
   try {
-    writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+    // A power cut or a full disk leaves an empty one, which hides nothing.
+    if (lstatSync(ignore, { throwIfNoEntry: false })?.size === 0) removeFile(ignore);
+    writeFileSync(ignore, '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
     // It exists, or the folder is not writable, which the state file's own error will report.
   }

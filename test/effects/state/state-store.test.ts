@@ -259,6 +259,14 @@ describe('the state on disk', () => {
     expect(statSync(paths.folder).mode & 0o777).toBe(0o700);
   });
 
+  test('fills the .gitignore that a power cut left empty', async () => {
+    const { paths, open } = await stage();
+    await mkdir(paths.stateDir);
+    await writeFile(join(paths.stateDir, '.gitignore'), '');
+    await open();
+    expect(readFileSync(join(paths.stateDir, '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
   test("leaves a user's own .gitignore alone", async () => {
     const { paths, open } = await stage();
     await mkdir(paths.stateDir);
