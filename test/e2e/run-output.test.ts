@@ -373,6 +373,17 @@ test('an output that the disk takes only in part is told, and is no success', as
   });
 });
 
+test('a configuration that the disk takes only in part is not kept', async () => {
+  const scene = await makeScene();
+  const options = { cwd: scene.folder, env: scene.env, encoding: 'utf8' } as const;
+  const { status, stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -f 1; ralph init'], options);
+  expect({ status, stdout }).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('not created  ralph.config.yaml: EFBIG'),
+  });
+  expect(scene.has('ralph.config.yaml')).toBe(false);
+});
+
 describe('the state folder', () => {
   test('holds state, prompt, settings, baseline and logs, for its owner alone', async () => {
     const scene = await makeScene([WORKING, { stderr: 'oops\n', ...WORKING }]);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { leadsOut } from '../files/real-path.ts';
-import { errorCode, makePrivateFolder } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 import { VAULT_FOLDERS } from './vault-folders.ts';
 
 /** The result for one path that `ralph init` wanted to create. */
@@ -52,6 +52,8 @@ export function writeNewConfig(vault: string, text: string): SetUp {
     return { kind: 'made', path: file };
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return { kind: 'was-there', path: file };
+    // A full disk leaves a part of it, which the next `ralph init` would take for a configuration.
+    tryToRemove(file);
     return { kind: 'refused', path: file, why: messageOf(error) };
   }
 }
