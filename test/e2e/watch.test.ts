@@ -89,8 +89,9 @@ describe('ralph watch', () => {
     await until('the good one is done', () => scene.names('Done').length === 1);
     await until('the payment is told', () => watch.stdout().includes('left to a human'));
     watch.child.kill('SIGTERM');
-    const { exitCode, stdout } = await watch.ended;
+    const { exitCode, stdout, stderr } = await watch.ended;
     expect(exitCode).toBe(143);
+    expect(stderr).toContain('ralph: b-works: completed: Yes.\n');
     expect(scene.names('Done')).toEqual(['b-works.md']);
     expect(scene.names('In_Progress')).toEqual(['a-fails.md']);
     expect(stdout).toMatch(

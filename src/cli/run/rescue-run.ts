@@ -92,7 +92,7 @@ interface Base {
 
 async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<PlannedTask> {
   const { policy } = first;
-  const view = viewOf(request.taskId, first);
+  const viewed = (plan: RunPlan) => ({ plan, view: viewOf(request.taskId, plan) });
   if (request.kind === 'resume') {
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
     const planned = await planAskedResume(request.taskId, first, flags, { allowed: first });
@@ -101,7 +101,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     sayNewPowers(powers, base);
     // If the task ended without an announcement, this run only announces that. The next pass decides about the file.
     const resume = { ...run.resume, announcesOnly: isUntold };
-    return { ...run, resume, view };
+    return { ...run, ...viewed(run.plan), resume };
   }
   const { file } = request;
   const where = `${file.folder}/${file.name}`;
@@ -109,7 +109,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const asked = { taskFile: written(path.join(first.vault, file.folder, file.name)) };
   if (request.kind === 'start-new') {
     const { plan } = await planOf(base, asked, where);
-    return { plan, view, announcements: news(plan, base) };
+    return { ...viewed(plan), announcements: news(plan, base) };
   }
   const prompt = rescuePrompt(
     { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
@@ -121,7 +121,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     promise: written(RESCUE_PROMISE),
   };
   const { plan } = await planOf(base, layer, where, new TextEncoder().encode(prompt));
-  return { plan, view, announcements: news(plan, base) };
+  return { ...viewed(plan), announcements: news(plan, base) };
 }
 
 /** Prints only new sentences about the configuration, which a person may edit and trust during `ralph watch`. */
