@@ -1,6 +1,7 @@
 import { type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
 import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
+import { askedText } from '../core/task/asked-text.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { counted } from '../core/text/counted.ts';
@@ -48,7 +49,7 @@ export function endingLine(event: EndingEvent, { asked }: Pick<MessageContext, '
   const why = event.exit_reason.replace(/^\w+:/, '');
   switch (event.event) {
     case 'task_completed':
-      return `${says}: ${oneLine(asked ?? event.task_id, 120)}`;
+      return `${says}: ${oneLine(asked === undefined ? event.task_id : askedText(asked), 120)}`;
     case 'task_failed':
       return `${filled(says, why)}: ${event.error}`;
     case 'task_stalled':

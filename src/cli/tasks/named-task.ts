@@ -1,3 +1,4 @@
+import { askedText } from '../../core/task/asked-text.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import {
@@ -68,7 +69,7 @@ function idFor(word: string, place: Place, mayBePart: boolean): string {
 function aboutTask(id: string, stateDir: string): string {
   const found = findTaskEntry(stateDir, id)?.found;
   if (found?.kind !== 'task') return '';
-  return `  ${standingOf(found.state)}  ${oneLine(found.state.task_prompt, 60)}`;
+  return `  ${standingOf(found.state)}  ${oneLine(askedText(found.state.task_prompt), 60)}`;
 }
 
 /** How many ended tasks are read to find the newest: the task that started last is almost certainly among them. */

@@ -1,6 +1,7 @@
 import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/command-result.ts';
 import type { Check } from '../settings/checks.ts';
+import { askedText } from '../task/asked-text.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { subjectOf } from './commit-message.ts';
@@ -113,16 +114,10 @@ export function landingChecks(
   return [...verify, { name: until, command: until }];
 }
 
-/** How the lines before and after a task file's text begin. The prompt's text above them is the same for all files. */
-const FILE_BEGINS = '===== BEGIN DATA: the task file';
-const FILE_ENDS = '===== END DATA';
-
 /** Returns the message of a landing's commit. The subject is the first line of the task's prompt or task file. */
 export function landingMessage(taskId: string, prompt: string): string {
-  const lines = prompt.split('\n');
-  const line = lines
-    .slice(lines.findIndex((each) => each.startsWith(FILE_BEGINS)) + 1)
-    .filter((each) => !each.startsWith(FILE_ENDS))
+  const line = askedText(prompt)
+    .split('\n')
     .map((each) => each.replace(/^[#>*\s-]+/, '').trim())
     .find((each) => /[\p{L}\p{N}]/u.test(each));
   return `${subjectOf(line ?? `Land ${taskId}`)}\n\nRalph-Task: ${taskId}\n`;

@@ -1,4 +1,5 @@
 import { oneLine } from '../text/untrusted-text.ts';
+import { askedText } from './asked-text.ts';
 import { type Here, isDriverAlive } from './driver.ts';
 import {
   type Driver,
@@ -64,7 +65,7 @@ export function showTask(task: TaskState, places: ShownPlaces, here: Here): Show
     finishedAt: task.finished_at,
     elapsedMs: Math.max(0, msBetween(task.started_at, isDriven ? here.at : lastWorkAt(task))),
     costUsd: task.usage.cost_usd,
-    asked: oneLine(task.task_prompt, LAST_CHARS),
+    asked: oneLine(askedText(task.task_prompt), LAST_CHARS),
     last: lastWords(task),
     wait: isLive(state) ? task.wait : null,
     driver,

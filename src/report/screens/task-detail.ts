@@ -1,3 +1,4 @@
+import { askedText } from '../../core/task/asked-text.ts';
 import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
@@ -66,7 +67,7 @@ export function taskFields(
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
     ['trust', isForeign(shown) ? `${NOT_YOURS}: ralph runs nothing from it without --trust` : null],
-    ['asked', task.task_prompt.trim()],
+    ['asked', askedText(task.task_prompt).trim()],
     ['type', task.task_type === 'default' ? null : task.task_type],
     ['done when', detail.completion],
     ['iterations', iterationsOf(task, shown)],

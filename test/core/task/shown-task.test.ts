@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Here } from '../../../src/core/task/driver.ts';
 import { inShownOrder, showBroken, showTask } from '../../../src/core/task/shown-task.ts';
 import type { IterationRecord, TaskState } from '../../../src/core/task/task-state.ts';
+import { taskFilePrompt } from '../../../src/effects/vault/task-file.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 
 const PLACES = {
@@ -24,6 +25,13 @@ function task(changes: Partial<TaskState> = {}): TaskState {
 function shown(changes: Partial<TaskState>, place: Here = here(true)) {
   return showTask(task(changes), PLACES, place);
 }
+
+test('of a task file its own text is shown as what was asked', () => {
+  const body = 'Answer the letter.\n\nBe kind.\n';
+  const task_prompt = taskFilePrompt('letter.md', body, { expandsAtPaths: true });
+  expect(shown({ task_prompt }).asked).toBe('Answer the letter. Be kind.');
+  expect(shown({ task_prompt: 'Fix it.' }).asked).toBe('Fix it.');
+});
 
 describe('the shown state', () => {
   test.for(['pending', 'running', 'paused_awaiting_approval'] as const)(
