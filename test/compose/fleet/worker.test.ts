@@ -1,9 +1,15 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CLAIMS_AT_MOST } from '../../../src/core/supervisor/lease.ts';
 import { claimed } from '../../helpers/fleet-tasks.ts';
-import { originOfTest, TEST_POLICY, taskOfTest, workerOfTest } from '../../helpers/fleet-worker.ts';
+import {
+  originOfTest,
+  queueWith,
+  TEST_POLICY,
+  taskOfTest,
+  workerOfTest,
+} from '../../helpers/fleet-worker.ts';
 import { refusePushes } from '../../helpers/leg.ts';
 import { type MemoryFleet, memoryFleet } from '../../helpers/memory-fleet.ts';
 import { until } from '../../helpers/processes.ts';
@@ -27,6 +33,23 @@ test('a task is cloned, worked on, and its result is on its branch', async () =>
   expect(origin.show('ralph/t', 'b.txt')).toBe('b');
   expect(origin.refs()).toContain('refs/ralph/t/1.1.2');
   expect(task?.branch_commit).toBe(origin.git('rev-parse', 'ralph/t'));
+});
+
+test('a worker that polls in vain keeps nothing of its polls, and stops within one', async () => {
+  // Node keeps each signal of `any` for as long as the worker runs.
+  const any = vi.spyOn(AbortSignal, 'any');
+  onTestFinished(() => any.mockRestore());
+  let polls = 0;
+  const queue = queueWith(memoryFleet(), {
+    async claim() {
+      polls += 1;
+      if (polls === 20) worker.stops.stop();
+      return null;
+    },
+  });
+  const worker = await workerOfTest(queue, { pollMs: 1, untilEmpty: false });
+  await worker.run();
+  expect([polls, any.mock.calls.length < polls]).toEqual([20, true]);
 });
 
 /** Loses claims of the only task that waits, until one more would fail it. */
