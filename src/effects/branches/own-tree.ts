@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import {
+  errorCode,
+  giveName,
+  makePrivateFolder,
+  removeFile,
+  writeFileAtomic,
+} from '../files/write-file.ts';
 import { type Git, gitAt } from '../git/git.ts';
 import { rootAround } from '../git/questions/checkouts.ts';
 import { objectType } from '../git/questions/objects.ts';
@@ -111,7 +117,7 @@ export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boole
   const note = `${file}.${randomUUID()}`;
   await writeFileAtomic(note, nameOf(owner));
   try {
-    linkSync(note, file);
+    giveName(note, file);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {

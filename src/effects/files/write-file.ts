@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  copyFileSync,
   fdatasync,
   fsync,
   ftruncateSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -59,6 +61,24 @@ export function tryToRemove(file: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Errors of `link` on file systems without hard links, such as those of USB sticks, shared folders and phones. */
+export const NO_HARD_LINKS: ReadonlySet<string> = new Set([
+  ...['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'],
+]);
+
+/**
+ * Gives a complete file a further name: of several processes at the same instant, exactly one succeeds. Throws the
+ * system's error, `EEXIST` if the name is taken.
+ */
+export function giveName(file: string, name: string): void {
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (!NO_HARD_LINKS.has(errorCode(error))) throw error;
+    copyFileSync(file, name, constants.COPYFILE_EXCL);
   }
 }
 

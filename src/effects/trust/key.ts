@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, linkSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { readBytes, withRegularFile } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
+import { errorCode, giveName, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
  * The key by which ralph recognises the files that it wrote for this user. It is outside every vault (folder of tasks),
@@ -111,7 +111,7 @@ function readSecret(file: string): Buffer {
   });
 }
 
-/** Creates a key. A hard link gives the complete file its name, so that simultaneous first runs agree on one key. */
+/** Creates a key. The complete file gets its name, so that simultaneous first runs agree on one key. */
 function makeSecret(file: string): void {
   makePrivateFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -119,7 +119,7 @@ function makeSecret(file: string): void {
   try {
     writeSync(descriptor, randomBytes(KEY_BYTES));
     fsyncSync(descriptor);
-    linkSync(temporary, file);
+    giveName(temporary, file);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {

@@ -7,7 +7,7 @@ import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
 import { sha256Of } from '../files/file-hash.ts';
 import { isThere } from '../files/file-kinds.ts';
 import { isInside, isSamePlace, leadsOut, realPath } from '../files/real-path.ts';
-import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, NO_HARD_LINKS, retryBusy } from '../files/write-file.ts';
 import { IN_PROGRESS } from './vault-folders.ts';
 
 interface TaskFileText {
@@ -119,9 +119,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
     await promises.link(file, target);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return finishedMove(file, target);
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
-      throw error;
-    }
+    if (!NO_HARD_LINKS.has(errorCode(error))) throw error;
     // The file system has no hard links.
     if (isThere(target)) return false;
     await retryBusy(() => promises.rename(file, target));
