@@ -4,10 +4,11 @@ import { FleetAwayError, FleetError, messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 
 /**
- * SQLSTATEs for: lost connections, too few resources, a server that stops, starts or has crashed, and a statement, a
- * lock or an idle transaction that took too long.
+ * SQLSTATEs for: lost connections, too few resources, a server that stops, starts or has crashed, a statement, a lock
+ * or an idle transaction that took too long, and a fault of the server. Hosted poolers have only this last one for too
+ * many connections.
  */
-const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...)$/;
+const AWAY_STATES = /^(08...|53...|57P0[1-5]|57014|55P03|25P03|58...|XX000)$/;
 /** SQLSTATEs for a deadlock, and for rows that another transaction changed or removed first. */
 const OVERTAKEN_STATES = /^(40001|40P01|23503)$/;
 /** SQLSTATE for a statement that took too long. If `pg` itself stops waiting, its error has these words instead. */

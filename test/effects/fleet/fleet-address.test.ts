@@ -82,6 +82,7 @@ describe('a failure of the database', () => {
     }),
     coded('terminating connection', '57P01'),
     coded('too many clients', '53300'),
+    coded('max clients reached in session mode', 'XX000'),
     coded('cannot execute UPDATE in a read-only transaction', '25006'),
     new Error('Connection terminated unexpectedly'),
     new Error('Query read timeout'),
