@@ -5,7 +5,7 @@ import { waitingHints } from '../prompt/hints.ts';
 import { postponed, withoutStandstill } from '../task/clock-gap.ts';
 import type { Policy } from '../task/policy.ts';
 import { newSandbox } from '../task/task-sandbox.ts';
-import type { TaskState } from '../task/task-state.ts';
+import { laterBy, msBetween, type TaskState } from '../task/task-state.ts';
 import type { Announcement, Transition } from './action.ts';
 import {
   afterCounted,
@@ -73,7 +73,14 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       const moment = { at: event.at, policy: onShift(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
       const task = { ...withoutStandstill(state.task, event), updated_at: event.at };
-      return apply(decide({ ...state, task }, event, moment), moment);
+      // In an outage, nothing was tried while the machine slept, so that time does not count against `--max-wait`.
+      const lostMs = msBetween(state.task.timeout_at, task.timeout_at);
+      const { outageSince } = state.trouble;
+      const trouble =
+        lostMs === 0 || outageSince === null
+          ? state.trouble
+          : { ...state.trouble, outageSince: laterBy(outageSince, lostMs) };
+      return apply(decide({ ...state, task, trouble }, event, moment), moment);
     }
   }
 }

@@ -294,6 +294,15 @@ describe('time in which no work was possible', () => {
     expect(moved(loop)).toBe(HOUR);
   });
 
+  test('does not count against the limit for an outage', () => {
+    const loop = nonstop({ retries: 0, maxWaitMs: HOUR });
+    loop.iterate(OVERLOADED);
+    loop.wait(0, 2 * HOUR);
+    expect(loop.iterate(OVERLOADED).ending).toBe(null);
+    loop.wait(HOUR);
+    expect(loop.iterate(OVERLOADED).ending).toMatchObject({ exitReason: 'outage' });
+  });
+
   test.for<[name: string, meanwhile: (loop: Loop) => void]>([
     ['a hint comes', (loop) => loop.hint('Look at the logs.')],
     ['nothing comes', () => {}],
