@@ -51,6 +51,17 @@ describe('many calls of git at once', () => {
   });
 });
 
+test.each(['reference-transaction', 'post-index-change', 'post-checkout', 'pre-commit'])(
+  'the %s hook of the settings, which a newer git runs, is off',
+  async (hook) => {
+    const { folder: cwd, git } = await makeRepository();
+    git('config', 'hook.own.event', hook);
+    git('config', `hook.${hook}.enabled`, 'true');
+    const args = ['config', '--get', `hook.${hook}.enabled`];
+    expect(await runGit({ args, cwd, env: process.env, timeoutMs: PATIENCE_MS })).toBe('false\n');
+  },
+);
+
 describe('git is looked up', () => {
   /** A folder with a program that says its name and the PATH that it got. */
   async function plant(folder: string): Promise<string> {
@@ -70,12 +81,14 @@ describe('git is looked up', () => {
     await mkdir(below, { recursive: true });
     const version = (path: string, cwd: string) =>
       runGit({ args: ['--version'], cwd, env: { PATH: path }, timeoutMs: PATIENCE_MS });
-    const path = `${link}:${planted}:node_modules/.bin:/usr/bin:/bin`;
+    const path = `${link}:${planted}:node_modules/.bin:/usr/bin`;
     expect(await version(path, folder)).toMatch(/^git version/);
     expect(await version(path, below)).toMatch(/^git version/);
     expect(await version(path, join(folder, '.git'))).toMatch(/^git version/);
     // Nothing that git starts is the agent's, either.
-    expect(await version(`${planted}:${other}:/bin`, folder)).toBe(`planted with ${other}:/bin\n`);
+    expect(await version(`${planted}:${other}:/usr/bin`, folder)).toBe(
+      `planted with ${other}:/usr/bin\n`,
+    );
   });
 
   test('in the work tree if there is no other', async () => {
