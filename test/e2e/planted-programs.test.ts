@@ -19,6 +19,12 @@ const PLANTED = {
       printf '#!/bin/sh\\ntouch "$RAN"\\n' > .git/hooks/$each; chmod +x .git/hooks/$each
     done
     git config core.fsmonitor "touch $RAN; :"`,
+  // Git knows these from 2.54 on, and lets them be turned off from 2.55 on.
+  'hooks in the settings': `
+    git config hook.own.command "touch $RAN"
+    for each in post-index-change post-checkout reference-transaction pre-commit post-merge pre-auto-gc; do
+      git config --add hook.own.event $each
+    done`,
   'a filter': `
     git config filter.x.clean "touch $RAN; cat"; git config filter.x.process "touch $RAN"
     echo '*.txt filter=x' > .gitattributes; echo x >> a.txt`,

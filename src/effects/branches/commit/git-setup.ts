@@ -37,7 +37,8 @@ export async function readGitSetup(
   const hookFolder = named ?? (hooks || path.join(commonDir, 'hooks'));
   for (const [what, files] of [
     ['the hook', filesIn(path.resolve(root, hookFolder))],
-    ['the filter', filterPrograms(root, settings)],
+    ['the hook', programsIn(root, settings, /^hook\..*\.command$/s)],
+    ['the filter', programsIn(root, settings, /^filter\..*\.(?:clean|smudge|process)$/s)],
     ['the file', [commonDir, gitDir].map((folder) => path.join(folder, 'info', 'attributes'))],
   ] as const) {
     for (const file of files) {
@@ -85,13 +86,14 @@ function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
 
 const ELSEWHERE = /^branch\.|^submodule\..*\.(?:url|active)$/s;
 
-/** Returns the files of the work tree that the commands of filters name. */
-function filterPrograms(
+/** Returns the files of the work tree that the commands in these settings name. */
+function programsIn(
   root: string,
   settings: ReadonlyMap<string, readonly string[]>,
+  ofCommand: RegExp,
 ): readonly string[] {
   return [...settings].flatMap(([key, values]) => {
-    if (!/^filter\..*\.(?:clean|smudge|process)$/.test(key)) return [];
+    if (!ofCommand.test(key)) return [];
     const words = values.flatMap((value) => asText(value).split(/[\s'"]+/));
     const files = words.filter((word) => word !== '').map((word) => path.resolve(root, word));
     return files.filter((file) => isInside(root, file));

@@ -34,6 +34,17 @@ export interface GitSetting {
   readonly value: string;
 }
 
+/**
+ * The hooks that ralph's calls could start. Since 2.54 git takes hooks from its settings as well, which an agent can
+ * edit, and runs those in spite of `core.hooksPath`; since 2.55 a setting for each turns them off.
+ */
+const HOOKS = [
+  ...['reference-transaction', 'post-index-change', 'post-checkout', 'pre-auto-gc', 'pre-push'],
+  ...['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit', 'pre-merge-commit'],
+  ...['post-merge', 'post-rewrite', 'pre-rebase', 'applypatch-msg', 'pre-applypatch'],
+  'post-applypatch',
+];
+
 /** Options that keep git from running programs the repository chooses, such as hooks, a file watcher or a signer. */
 export const SAFE_SETTINGS = [
   'core.fsmonitor=false',
@@ -41,6 +52,7 @@ export const SAFE_SETTINGS = [
   'commit.gpgSign=false',
   'log.showSignature=false',
   'submodule.recurse=false',
+  ...HOOKS.map((hook) => `hook.${hook}.enabled=false`),
 ].flatMap((setting) => ['-c', setting]);
 
 export const SAFELY = ['--no-pager', ...SAFE_SETTINGS];

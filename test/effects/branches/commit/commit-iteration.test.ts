@@ -517,6 +517,11 @@ describe('hooks', () => {
       (folder) => put(folder, { 'clean.sh': 'touch ran' }),
       /the filter .*clean\.sh/,
     ],
+    [
+      'the program of a hook in the settings',
+      (folder) => put(folder, { 'lint.sh': 'touch ran' }),
+      /the hook .*lint\.sh/,
+    ],
     ['an author', (_, git) => git('config', 'user.name', 'Agent'), /user\.name/],
     [
       'attributes',
@@ -526,9 +531,12 @@ describe('hooks', () => {
   ])('the agent has changed %s: it does not run, and is named', async ([, change, named]) => {
     const { folder, git, begin, work, commit } = await commitsIn({
       'clean.sh': 'cat',
+      'lint.sh': 'true',
       'a.txt': '',
     });
     git('config', 'filter.own.clean', 'sh ./clean.sh');
+    git('config', 'hook.own.event', 'pre-commit');
+    git('config', 'hook.own.command', 'sh ./lint.sh');
     hook(folder, 'pre-commit', 'true');
     hook(folder, 'commit-msg', 'touch ran');
     chmodSync(join(folder, '.git/hooks/commit-msg'), 0o644);
