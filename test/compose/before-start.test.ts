@@ -58,7 +58,7 @@ describe('the folder for temporary files', () => {
   const PROVED = { verify: ['true'], proof: 'hold' };
 
   test.for([
-    ['is missing', '/nonexistent'],
+    ['is missing', '/dev/null/none'],
     ['is a file', '/etc/hostname'],
     ['is relative', '.'],
   ] as const)(
@@ -78,7 +78,7 @@ describe('the folder for temporary files', () => {
   );
 
   test('is not needed where nothing can be checked out', async () => {
-    vi.stubEnv('TMPDIR', '/nonexistent');
+    vi.stubEnv('TMPDIR', '/dev/null/none');
     const folder = await tempFolder('/tmp');
     expect(await outlookIn(folder, PROVED)).toEqual(NOTHING);
   });
@@ -110,7 +110,7 @@ describe('git', () => {
 
   test('that is not there is the reason itself', async () => {
     const { folder } = await makeRepository();
-    const { notices } = await outlookIn(folder, {}, { ...ENV, PATH: '/nonexistent' });
+    const { notices } = await outlookIn(folder, {}, { ...ENV, PATH: '/dev/null/none' });
     expect(notices).toEqual([expect.stringContaining('(git was not found')]);
   });
 

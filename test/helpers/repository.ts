@@ -10,10 +10,10 @@ const USER = {
   GIT_COMMITTER_EMAIL: 'a@example.com',
 };
 
-/** The environment of every git in a test: it knows no configuration of the machine. */
+/** The environment of every git in a test: it knows no configuration of the machine. Nobody can make its HOME. */
 export const GIT_ENV = {
   PATH: process.env.PATH,
-  HOME: '/nonexistent',
+  HOME: '/dev/null/none',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
 };

@@ -69,7 +69,7 @@ test('a worker whose TMPDIR can hold no checkout leaves a task that may need one
       if (line.startsWith('claims no tasks')) sick.stops.stop();
     },
   });
-  vi.stubEnv('TMPDIR', '/nonexistent');
+  vi.stubEnv('TMPDIR', '/dev/null/none');
   try {
     await sick.run();
   } finally {

@@ -630,7 +630,7 @@ describe('nothing can be told', () => {
 
   test('where git is missing or fails', async () => {
     const { folder } = await stage();
-    await silent(folder, { env: { PATH: '/nonexistent' } });
+    await silent(folder, { env: { PATH: '/dev/null/none' } });
     const { env } = await fakeGit('echo nonsense; exit 128');
     await silent(folder, { env });
   });
