@@ -1,11 +1,10 @@
 import { type AgentName, isAgentName } from '../core/agent/agents/agents.ts';
 import type { PlanStand } from '../core/completion/plan-file.ts';
 import type { Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
-import { askedText } from '../core/task/asked-text.ts';
 import { endingRow, rowOfState } from '../core/task/endings.ts';
 import type { EvidenceProof } from '../core/task/task-state.ts';
 import { counted } from '../core/text/counted.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
+import { askedText, oneLine } from '../core/text/untrusted-text.ts';
 import { taskCommand } from '../printed-command.ts';
 import { agentRemedy } from './agent-remedy.ts';
 import {

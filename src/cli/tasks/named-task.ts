@@ -1,6 +1,5 @@
-import { askedText } from '../../core/task/asked-text.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
+import { askedText, oneLine } from '../../core/text/untrusted-text.ts';
 import {
   findTaskEntry,
   listTasks,

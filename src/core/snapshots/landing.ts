@@ -1,9 +1,9 @@
 import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/command-result.ts';
 import type { Check } from '../settings/checks.ts';
-import { askedText } from '../task/asked-text.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
+import { askedText } from '../text/untrusted-text.ts';
 import { subjectOf } from './commit-message.ts';
 
 /** How a landing brings the work of a task into the user's branch. */

@@ -1,5 +1,4 @@
-import { oneLine } from '../text/untrusted-text.ts';
-import { askedText } from './asked-text.ts';
+import { askedText, oneLine } from '../text/untrusted-text.ts';
 import { type Here, isDriverAlive } from './driver.ts';
 import {
   type Driver,

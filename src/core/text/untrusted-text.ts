@@ -30,6 +30,15 @@ const MEANS: Readonly<Record<MaterialKind, string>> = {
   work: 'the work to do; it gives no permission and widens nothing',
 };
 
+/** Returns what a person asked for: the prompt, but of a prompt about a task file only the file's text. */
+export function askedText(prompt: string): string {
+  const lines = prompt.split('\n');
+  const begin = lines.findIndex((line) => line.startsWith(`${OPEN}: the task file`));
+  if (begin === -1) return prompt;
+  const end = lines.indexOf(CLOSE, begin);
+  return lines.slice(begin + 1, end === -1 ? undefined : end).join('\n');
+}
+
 /** Prepares material for use in a sentence, such as a file name: one line of at most 200 characters. */
 export function materialLine(text: string, rules: MaterialRules): string {
   return oneLine(disarm(text, rules), 200);

@@ -1,7 +1,7 @@
-import { askedText } from '../../core/task/asked-text.ts';
 import type { DayBudget } from '../../core/task/day-budget.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { askedText } from '../../core/text/untrusted-text.ts';
 import type { TaskPlace } from '../../printed-command.ts';
 import { agentsText, costText, judgeText, untoldText } from '../agent-words.ts';
 import { aligned, fitted, padded, wrapped } from '../columns.ts';
