@@ -30,6 +30,7 @@ import type { RunEnd } from '../loop/stop.ts';
 import {
   decidedBy,
   journalNotKept,
+  notInSnapshots,
   stateNotKept,
   unsupportedFlagNotice,
 } from '../report/notices.ts';
@@ -173,8 +174,11 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
-    const deciders = run.resume === undefined ? await decidersOfPlan(plan, start.deciders) : [];
-    if (deciders.length > 0) warn(decidedBy(deciders));
+    if (run.resume === undefined) {
+      const { watched, unwatched } = await decidersOfPlan(plan, start.deciders);
+      if (watched.length > 0) warn(decidedBy(watched));
+      if (unwatched.length > 0) warn(notInSnapshots(unwatched));
+    }
     if (policy.judge !== null && run.resume?.announcesOnly !== true) {
       const { whoJudges } = await import('./judge/who-judges.ts');
       warn(whoJudges(plan));

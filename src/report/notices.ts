@@ -121,6 +121,12 @@ export function isNotWatched(word: string): string {
   return `What "${word}" runs is not watched; name it with --protect.`;
 }
 
+/** Says that files which a check runs are in no snapshot, and so may change unseen. */
+export function notInSnapshots(files: readonly string[]): string {
+  const are = files.length === 1 ? 'it is' : 'they are';
+  return `Not watched, since git ignores ${files.length === 1 ? 'it' : 'them'} or ${are} outside the work tree: ${firstFew(files)}. What is not built can be named with --protect.`;
+}
+
 /** Says which files of the user the checks have changed. */
 export function changedByChecks(files: readonly string[]): string {
   return `The checks changed ${firstFew(files)}.`;

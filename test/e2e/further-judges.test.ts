@@ -49,6 +49,14 @@ test('a word that hides what runs is named once, and not beside --protect', asyn
   expect(stdout).not.toContain(said);
 });
 
+test('a script in no snapshot is not called watched', async () => {
+  const scene = await sceneOf({ files: { ...FILES, '.gitignore': 'local/\n' } });
+  await scene.write('local/check.sh', 'exit 0\n');
+  const { stdout } = await scene.run(['--verify', 'sh local/check.sh', '--dry-run']);
+  expect(stdout).toContain('outside the work tree: local/check.sh.');
+  expect(stdout.split('local/check.sh')).toHaveLength(stdout.split('sh local/check.sh').length + 1);
+});
+
 const total = (sum: string) => `export const total = (a, b) => a ${sum} b;\n`;
 const vitest = (from: string) =>
   `import { expect, test } from "vitest"; import { total } from "${from}"; test("adds", () => expect(total(1, 2)).toBe(3)); test("runs", () => {});\n`;

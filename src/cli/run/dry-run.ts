@@ -20,6 +20,7 @@ import { type Policy, withPolicy } from '../../core/task/policy.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
+import { notInSnapshots } from '../../report/notices.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
 import { planWarnings } from './run-notices.ts';
 
@@ -66,6 +67,7 @@ async function planFacts(
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
   const told = sandbox?.rules == null ? policy : withSandbox(policy, sandbox.rules);
+  const deciders = await decidersOfPlan(plan);
   return {
     task_id: plan.taskId,
     refusals,
@@ -83,7 +85,7 @@ async function planFacts(
       value: shownValue(name, plan),
       source: plan.sources[name].where,
     })),
-    deciders: await decidersOfPlan(plan),
+    deciders: deciders.watched,
     judge: await plannedJudge(plan),
     supervision: supervisionOf(plan),
     sandbox,
@@ -91,6 +93,7 @@ async function planFacts(
     warnings: [
       ...notices,
       ...planWarnings(plan),
+      ...(deciders.unwatched.length > 0 ? [notInSnapshots(deciders.unwatched)] : []),
       ...agents.flatMap(({ missing }) =>
         missing === null ? [] : [`Cannot start the agent: ${missing}.`],
       ),

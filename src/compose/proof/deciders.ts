@@ -1,22 +1,27 @@
 import { commandsToCheck } from '../../core/completion/conditions/conditions.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { DecidersAtStart } from '../../effects/proof/deciders-at-start.ts';
+import type { DecidersNow } from '../../effects/proof/deciders-here.ts';
 import type { TaskPaths } from '../../effects/state/task-folder.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 
 /** Returns the names of the files that decide the results of a run's checks, such as a test configuration. */
 export async function decidersOfPlan(
-  { policy, cwd, vault, stateDir, gitEnv }: RunPlan,
+  { policy, settings, cwd, vault, stateDir, gitEnv }: RunPlan,
   atStart: DecidersAtStart | null = null,
-): Promise<readonly string[]> {
+): Promise<DecidersNow> {
   const checks = commandsToCheck(policy);
-  if (checks.length === 0) return [];
+  if (checks.length === 0) return { watched: [], unwatched: [] };
   const { decidersHere } = await import('../../effects/proof/deciders-here.ts');
-  return decidersHere(
+  const found = await decidersHere(
     { cwd, checks, isOwn: ownFiles(vault, stateDir) },
     gitEnv,
     atStart?.folder ?? null,
   );
+  // Without snapshots, the hashes of all these files are compared, wherever they are.
+  if (settings.snapshots === false)
+    return { watched: [...found.watched, ...found.unwatched].toSorted(), unwatched: [] };
+  return settings.protect.length === 0 ? found : { ...found, unwatched: [] };
 }
 
 /** Returns what decided the checks' results at the start. For checks that a resume adds, that resume is the start. */

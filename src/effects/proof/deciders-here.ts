@@ -15,29 +15,46 @@ import {
 } from './folder-deciders.ts';
 import { searchAndRead } from './search-deciders.ts';
 
+/** Files on which the results of checks depend, sorted, relative to the folder of the checks. */
+export interface DecidersNow {
+  readonly watched: readonly string[];
+  /** Files that checks run and that a git work tree's snapshots do not have: ignored ones, or such as lie outside. */
+  readonly unwatched: readonly string[];
+}
+
 /**
- * Returns the files on which the results of checks depend now, sorted, relative to the folder. `known` is what the
- * checks run, if that was just found. Never rejects because something cannot be read.
+ * Returns the files on which the results of checks depend now. `known` is what the checks run, if that was just found.
+ * Never rejects because something cannot be read.
  */
 export async function decidersHere(
   place: FolderOfChecks,
   env: NodeJS.ProcessEnv,
   known: FolderDeciders | null,
-): Promise<readonly string[]> {
+): Promise<DecidersNow> {
   const { files, scripts } = known ?? (await markDeciders(place));
+  const inTree = await filesOfTree(place.cwd, env);
+  const isInTree = (file: string): boolean => inTree === null || inTree.has(file);
   const run = Object.keys(files).filter((file) => files[file] !== '');
-  const names = new Set([...run, ...scripts.map(({ file }) => file)]);
-  const byName = await decidersByName(place.cwd, env);
+  const names = [...run.filter(isInTree), ...scripts.map(({ file }) => file)];
+  const byName = [...(inTree ?? [])].filter(
+    (name) => isDeciderName(name) && toolSection(name, '') === null,
+  );
   const search = { checks: [], texts: new Map<string, string | null>(), byName };
   const named = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
-  return [...new Set([...names, ...byName, ...named.files])].toSorted();
+  return {
+    watched: [...new Set([...names, ...byName, ...named.files])].toSorted(),
+    unwatched: run.filter((file) => !isInTree(file)).toSorted(),
+  };
 }
 
-async function decidersByName(cwd: string, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+/** Returns the files that snapshots have, relative to a folder; null outside git or if git fails. */
+async function filesOfTree(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ReadonlySet<string> | null> {
   const root = findGitAbove(cwd);
-  if (root === null) return [];
+  if (root === null) return null;
   const names = await orNull(filesThatAre(gitAt(gitWith(env), root), 'not-ignored'));
-  return (names ?? [])
-    .filter((name) => isDeciderName(name) && toolSection(name, '') === null)
-    .map((name) => path.relative(cwd, path.join(root, asText(name))));
+  if (names === null) return null;
+  return new Set(names.map((name) => path.relative(cwd, path.join(root, asText(name)))));
 }
