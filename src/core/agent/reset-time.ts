@@ -37,9 +37,18 @@ const SAID = new RegExp(
   'i',
 );
 
-/** Matches `regain access on 2027-01-01 at 00:00 UTC` and `resets at 2027-01-01T00:00:00Z`. */
-const SAID_DATE =
-  /\b(?:regain access|resets?|try again)(?: on| at)? (?<date>\d{4}-\d\d-\d\d)(?:(?:T| | at )(?<clock>\d\d:\d\d)(?::\d\d(?:\.\d+)?)? ?(?<zone>UTC|GMT|Z)?(?![\w+-]))?/i;
+/**
+ * Matches `regain access on 2027-01-01 at 00:00 UTC`, `resets at 2027-01-01T00:00:00Z` and
+ * `reset at 2027-01-01 08:00:00 +0800`, but no date before a time of day that it cannot read.
+ */
+const SAID_DATE = new RegExp(
+  [
+    String.raw`\b(?:regain access|resets?|try again)(?: on| at)? (?<date>\d{4}-\d\d-\d\d)`,
+    String.raw`(?:(?:T| | at )(?<clock>\d\d:\d\d)(?::\d\d(?:\.\d+)?)? ?(?<zone>UTC|GMT|Z|[+-]\d\d:?\d\d)?`,
+    String.raw`|(?!(?:T| | at )\d))(?![\w:+-])`,
+  ].join(''),
+  'i',
+);
 
 /** Matches `try again in 2 days 17 hours 14 minutes`, `wait 43 minutes for …`, `will reset after 5h3m`. */
 const SAID_SPAN =
@@ -106,7 +115,9 @@ function dateIn(text: string, localZone: string): number | null {
   const said = SAID_DATE.exec(text)?.groups;
   if (said === undefined) return null;
   const wallMs = Date.parse(`${said.date}T${said.clock ?? '00:00'}Z`);
-  const offsetAt = offsetsOf(said.zone === undefined ? localZone : 'UTC');
+  const [, hours, minutes] = /^([+-]\d\d):?(\d\d)$/.exec(said.zone ?? '') ?? [];
+  const zone = hours === undefined ? 'UTC' : `UTC${hours}:${minutes}`;
+  const offsetAt = offsetsOf(said.zone === undefined ? localZone : zone);
   if (Number.isNaN(wallMs) || offsetAt === null) return null;
   return instantsOf(wallMs, offsetAt)[0] ?? null;
 }

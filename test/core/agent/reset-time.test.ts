@@ -86,6 +86,8 @@ describe('every wording', () => {
     ['Please retry in 26.5s.', '2026-07-01 12:00', '2026-07-01 12:00:26.500'],
     ['resets in 1 day, 2 hours, and 5 minutes', '2026-07-01 12:00', '2026-07-02 14:05'],
     ['will reset after 0s.', '2026-07-01 12:00', '2026-07-01 12:00'],
+    ['It will reset at 2026-07-01T23:00:00+08:00', '2026-07-01 12:00', '2026-07-01 15:00'],
+    ['will reset at 2026-07-02 15:00:00 -0330', '2026-07-01 12:00', '2026-07-02 18:30'],
   ]);
 
   test.for([
@@ -94,6 +96,7 @@ describe('every wording', () => {
     ['try again in 5 iterations'],
     ['try again in 1000000 days'],
     ['wait and see'],
+    ['resets at 2026-07-02 15:00:00Z-03:00'],
     ['resets 3pm (GMT-30)'],
   ] as const)('none: %s', ([text]) => {
     expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
