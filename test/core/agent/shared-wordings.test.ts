@@ -218,6 +218,7 @@ describe('the code that claude puts beside its own words', () => {
     ['oauth_org_not_allowed', 'not-logged-in'],
     ['billing_error', 'no-credit'],
     ['server_error', 'transient'],
+    ['overloaded', 'transient'],
     ['rate_limit', 'transient'],
     ['model_not_found', 'refused-request'],
     ['something_new', 'errored'],

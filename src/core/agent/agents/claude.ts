@@ -90,6 +90,7 @@ export const claude: Agent = installedAgent({
     oauth_org_not_allowed: 'not-logged-in',
     billing_error: 'no-credit',
     server_error: 'transient',
+    overloaded: 'transient',
     rate_limit: 'transient',
     model_not_found: 'refused-request',
   },
