@@ -303,6 +303,10 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
       await dropBranch(at);
     },
     async settle({ fields }: RunEnd, onRemoval: () => void) {
+      if (!existsSync(tree.path)) {
+        warn(`The work tree ${tree.path} is gone; its branch is ${tree.branch}.`);
+        return;
+      }
       const { needs } = endingRow(fields.status, fields.exit_reason);
       const stays = (why: string): void =>
         warn(

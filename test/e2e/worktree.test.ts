@@ -109,6 +109,13 @@ describe('a work tree of its own', () => {
     expect(readFileSync(scene.tree('t', 'new.txt'), 'utf8')).toBe('new\n');
   });
 
+  test('that the agent has removed is not said to stay', async () => {
+    const scene = await stage({ ...DONE, shell: 'rm -rf "$PWD"' });
+    const { stderr } = await scene.run(['--worktree']);
+    expect(stderr).toContain(`The work tree ${scene.tree('t')} is gone; its branch is ralph/t.`);
+    expect(stderr).not.toContain('stays');
+  });
+
   test('stays while the task is not over', async () => {
     const scene = await stage({ ...DONE, text: ASKS });
     const { stderr } = await scene.run(['--worktree', '--no-wait']);
