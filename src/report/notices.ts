@@ -159,6 +159,7 @@ const LEFT_BECAUSE = {
   ignored: 'git ignores it, or did when the iteration began',
   conflict: 'it has a conflict',
   repository: 'a repository of its own; git submodule add makes it part of this one',
+  'not-kept': 'no snapshot has it as it is now',
 } as const;
 
 export function branchMade(branch: string): string {

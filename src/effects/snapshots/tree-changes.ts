@@ -91,6 +91,12 @@ function whyLeftOut(
   }
 }
 
+/** Whether there is, or may be, something else than a folder at a path, so that a snapshot without it lacks it. */
+export function isStillThere(place: Buffer): boolean {
+  const stats = lstatOf(place);
+  return stats === null ? isHidden(place) : !stats.isDirectory();
+}
+
 /** Whether a folder above the path cannot be read, so that it is unknown whether the path is gone. */
 function isHidden(place: Buffer): boolean {
   try {

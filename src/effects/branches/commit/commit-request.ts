@@ -28,4 +28,4 @@ export interface CommitRequest {
 }
 
 /** Why a path that the iteration changed is not in the commit. */
-export type NotCommitted = 'others' | 'secret' | 'ignored' | 'conflict' | 'repository';
+export type NotCommitted = 'others' | 'secret' | 'ignored' | 'conflict' | 'repository' | 'not-kept';

@@ -6,7 +6,8 @@ import { GitError } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { ignoredAmong, listIndex } from '../../git/questions/index-files.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
-import { asText, type TreePath } from '../../git/tree-path.ts';
+import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { isStillThere } from '../../snapshots/tree-changes.ts';
 import { compareTrees, ignoredThen } from '../../snapshots/trees.ts';
 import { dirtyByOthers } from '../dirty-paths.ts';
 import { stage, unstage } from './commit-index.ts';
@@ -36,7 +37,10 @@ export function spanOf(
   return { begin: first - 1, last: snapshots.findLastIndex(isWork) };
 }
 
-/** Returns what the agent changed. Paths in conflict, or that others changed too, are added to `left` instead. */
+/**
+ * Returns what the agent changed. Paths in conflict, that others changed too, or that are there and could not be kept,
+ * are added to `left` instead.
+ */
 export async function changedIn(
   { git, store, timeline, tree, apart }: CommitRequest,
   { begin, last }: SnapshotSpan,
@@ -67,6 +71,8 @@ export async function changedIn(
   for (const name of names) {
     if (index.get(name) === 'conflict') left.set(name, 'conflict');
     else if (others.has(name)) left.set(name, 'others');
+    else if (changed.get(name)?.to === null && isStillThere(treePlace(git.repository.root, name)))
+      left.set(name, 'not-kept');
   }
   return new Map([...changed].filter(([name]) => !left.has(name)));
 }

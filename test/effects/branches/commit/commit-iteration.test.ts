@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -241,6 +242,16 @@ describe('what is committed', () => {
     await commit();
     expect(git('ls-tree', '-r', '--name-only', 'HEAD')).toBe('file/inside\nfolder');
     expect(git('status', '--porcelain')).toBe('');
+  });
+
+  test('a file that became a pipe is no removed one, and stops no commit', async () => {
+    const { folder, begin, work, commit, committed } = await commitsIn({ 'a.txt': 'a', b: 'b' });
+    await begin();
+    rmSync(join(folder, 'b'));
+    execFileSync('mkfifo', [join(folder, 'b')]);
+    await work(1, { 'a.txt': '1\n' });
+    expect([...(await commit()).left]).toEqual([['b', 'not-kept']]);
+    expect(committed()).toEqual(['a.txt']);
   });
 
   test('a repository that lost its .git is a folder, and stops no commit', async () => {
