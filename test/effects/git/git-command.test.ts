@@ -7,7 +7,7 @@ import {
   outputOrNull,
 } from '../../../src/effects/git/call/git-command.ts';
 import { PATIENCE_MS } from '../../helpers/patience.ts';
-import { makeRepository } from '../../helpers/repository.ts';
+import { GIT_ENV, makeRepository } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const runGit = async (command: GitCommand) => outputOrNull(await callGit(command));
@@ -102,4 +102,14 @@ describe('git is looked up', () => {
     };
     expect(await runGit(call)).toBe(`planted with ${planted}\n`);
   });
+});
+
+test('git answers in a folder .git even if the user allows no bare repository there', async () => {
+  const { folder } = await makeRepository();
+  const global = join(await tempFolder(), 'gitconfig');
+  await writeFile(global, '[safe]\n\tbareRepository = explicit\n');
+  const env = { ...GIT_ENV, GIT_CONFIG_GLOBAL: global };
+  const args = ['rev-parse', '--symbolic-full-name', 'HEAD'];
+  const asked = { args, cwd: join(folder, '.git'), env, timeoutMs: PATIENCE_MS };
+  expect(await runGit(asked)).toBe('refs/heads/main\n');
 });

@@ -53,6 +53,8 @@ export const SAFE_SETTINGS = [
   'log.showSignature=false',
   'submodule.recurse=false',
   ...HOOKS.map((hook) => `hook.${hook}.enabled=false`),
+  // Ralph asks many questions in the folder `.git`, which git before 2.44 takes for a bare repository.
+  'safe.bareRepository=all',
 ].flatMap((setting) => ['-c', setting]);
 
 export const SAFELY = ['--no-pager', ...SAFE_SETTINGS];
