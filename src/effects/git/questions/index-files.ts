@@ -86,7 +86,7 @@ export async function stagePaths(
   outputOf(await askGit(git, ['read-tree', ...base]), why.reading);
   const how = ['--add', '--remove', '--replace', '-z', '--stdin'];
   const added = await askGit(git, ['update-index', ...how], { input: asInput(names) });
-  outputOf(added, why.adding);
+  outputOf(added, `${why.adding} (${reasonOf(added)})`);
 }
 
 /** Moves index and files from one tree to another. Returns false if git fails, as when a changed file is in the way. */

@@ -171,6 +171,17 @@ describe('what is committed', () => {
     expect(git('cat-file', '-s', 'HEAD:a.txt')).toBe('2');
   });
 
+  test('what git refuses by the user’s rules is named', async () => {
+    const { git, begin, work, commit } = await commitsIn();
+    git('config', 'core.autocrlf', 'input');
+    git('config', 'core.safecrlf', 'true');
+    await begin();
+    await work(1, { 'b.txt': 'b\r\n' });
+    await expect(commit()).rejects.toThrow(
+      'git does not take the changed files (CRLF would be replaced by LF in b.txt)',
+    );
+  });
+
   test('a filter that was configured before is applied', async () => {
     const { git, begin, work, commit } = await commitsIn({ '.gitattributes': '*.up filter=up\n' });
     git('config', 'filter.up.clean', 'tr a-z A-Z');
