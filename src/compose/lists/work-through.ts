@@ -1,6 +1,6 @@
 import { isUsedUp, itemEnd, refusedItem } from '../../core/list/item-end.ts';
 import { itemStands, nextItem } from '../../core/list/item-order.ts';
-import { itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
+import { asksAsRecorded, itemAsJson, nameAsJson } from '../../core/list/kept-items.ts';
 import type { UndoneItem } from '../../core/list/list-event.ts';
 import type { ListItem, TaskList } from '../../core/list/list-item.ts';
 import {
@@ -97,8 +97,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     const done: ItemRecord = {
       ...{ ...record, state: 'done', reason: null, proof, done_at: new Date().toISOString() },
       ...(work === null ? {} : { commit: work }),
-      ...(file === null ? { kept: nameAsJson(kept) } : {}),
-      ...(calls.done === null ? {} : { kept, told: false }),
+      ...(calls.done === null ? { kept: nameAsJson(kept) } : { kept, told: false }),
     };
     await book.settle(item, (state) => withRecord(state, done), true);
     ticked += 1;
@@ -239,8 +238,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       const earlier = ports.find(taskId)?.state.started_at ?? null;
       const record: ItemRecord = {
         ...{ id: item.id, state: 'working', task_id: taskId, earlier },
-        ...{ reason: null, proof: null },
-        ...(file === null ? { kept: itemAsJson(item) } : {}),
+        ...{ reason: null, proof: null, kept: itemAsJson(item) },
         ...(calls.claim === null ? {} : { claimed: true }),
       };
       return { item, record };
@@ -302,6 +300,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       await book.settle(item);
       return null;
     }
+    if (!asksAsRecorded(record, item)) {
+      await book.leave(id, unbegun(record));
+      ports.report({ kind: 'starts-over', item: id });
+      return null;
+    }
     const isOver = isEnded(standing) && itemEnd(standing, exitReason) !== 'ends-list';
     // If ralph was killed while it recorded that the task is completed, a resume finishes that without an agent.
     const isHalfEnded = standing === 'completed' && !isInHistory;
@@ -325,6 +328,7 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     if (file === null && item?.isWanted !== true) return null;
     const isNew = task?.isOwn === true && task.state.started_at !== record.earlier;
     if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') return null;
+    if (!asksAsRecorded(record, item)) return null;
     const landing = await ports.land(record.task_id);
     if (landing.kind === 'landed') await tick(item, record, task.state.evidence, landing);
     else ports.report({ kind: 'not-landed', item: item.id, sentence: landing.sentence });

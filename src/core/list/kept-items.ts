@@ -15,11 +15,20 @@ const PASSING =
 
 /** Whether two versions of an item ask for the same work. */
 export function asksTheSame(one: ListItem, other: ListItem): boolean {
-  const asked = (item: ListItem): string => {
-    const fields: object = JSON.parse(itemAsJson(item));
-    return JSON.stringify(Object.entries(fields).filter(([name]) => !PASSING.test(name)));
-  };
-  return asked(one) === asked(other);
+  return asked(itemAsJson(one)) === asked(itemAsJson(other));
+}
+
+/** Whether an item still asks for the work that its task was started for. Done marks do not matter. */
+export function asksAsRecorded({ kept }: ItemRecord, item: ListItem): boolean {
+  if (kept === undefined) return true;
+  return [item.text, item.essence].some(
+    (text) => asked(itemAsJson({ ...item, text })) === asked(kept),
+  );
+}
+
+function asked(json: string): string {
+  const fields: object = JSON.parse(json);
+  return JSON.stringify(Object.entries(fields).filter(([name]) => !PASSING.test(name)));
 }
 
 /** Reduces the stored JSON of an item to its id and title, which is enough once no command needs the item any more. */

@@ -56,4 +56,6 @@ export type ListEvent =
   | { readonly kind: 'withdrawn'; readonly item: string }
   /** The item no longer asks for the same as when the run began, so it is left to the next run. */
   | { readonly kind: 'rewritten'; readonly item: string }
+  /** The item no longer asks for the same as when its unfinished task began, so that task is not continued. */
+  | { readonly kind: 'starts-over'; readonly item: string }
   | ChangedList;

@@ -21,7 +21,7 @@ export interface ItemRecord {
   readonly returned?: number;
   /** The commit that merged the item's work, or else its newest commit; absent if it has none. */
   readonly commit?: string;
-  /** The item as JSON, as its source had it; absent if it is not needed. */
+  /** The item as JSON, as the list had it when its task began; only its id and title once that is enough. */
   readonly kept?: string;
   /** Set once ralph has begun to claim the item at its source, so that nobody else works on it. */
   readonly claimed?: true;

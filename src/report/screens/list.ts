@@ -104,6 +104,8 @@ export function listEventLine(
       return `${event.item} is not on the list any more, so it is not continued`;
     case 'rewritten':
       return `${event.item} has changed since the run began, so the next run takes it`;
+    case 'starts-over':
+      return `${event.item} has changed since its task began, so that is not continued, and it starts over`;
     case 'agent-changed-list':
       return changedListLine(event, source);
   }

@@ -126,6 +126,21 @@ test('what the agent of an item that is not meant did to the list is put back', 
   expect([steps, text()]).toEqual([['agent-changed-list'], OPEN]);
 });
 
+const keptAs = (text: string, title: string): string => JSON.stringify({ text, id: 'T1', title });
+
+test.for<[state: 'working' | 'blocked', standing: string, kept: string, steps: readonly string[]]>([
+  ['working', 'stopped', keptAs('- [ ] T1 other', 'other'), ['starts-over', 'start']],
+  ['working', 'completed', keptAs('- [ ] T1 other', 'other'), ['starts-over', 'start']],
+  ['blocked', 'completed', keptAs('- [ ] T1 other', 'other'), []],
+  ['working', 'stopped', keptAs(OPEN.trim(), 'one'), ['resume']],
+  ['blocked', 'completed', keptAs(OPEN.trim(), 'one'), ['done']],
+])('a task is not the one of an item that was rewritten: %s, %s, %s', async (given) => {
+  const [state, standing, kept, expected] = given;
+  const { steps, work } = await stage({ state, kept }, { standing });
+  await work({}, null);
+  expect(steps).toEqual(expected);
+});
+
 test('an item outside of the section is not continued', async () => {
   const text = '# A\n- [ ] T1 one\n# B\n- [ ] T2 two\n';
   const { file, steps, work } = await stage({}, { standing: 'stopped' }, text);
