@@ -87,7 +87,8 @@ export function listEventLine(
     case 'blocked': {
       const { item, reason, undone } = event;
       const what = oneLine(`${item} blocked: ${reason}${changesText(undone)}`, 900);
-      return `${what}; to try it again: ${againCommand(typed, item)}`;
+      // An id may have line breaks, and a line of its own could say that another item is done.
+      return oneLine(`${what}; to try it again: ${againCommand(typed, item)}`, 4_000);
     }
     case 'returned':
       return `${event.item}: ${lineAboveOutput(event.sentence)} Its task goes on (${event.time} of ${most} times).`;
