@@ -32,9 +32,12 @@ const ONLY_TOLD = [
 
 const TOLD_ENDING = '.code-workspace';
 
-/** All names, grouped by the folder in which they must be; names that count in any folder are under ''. */
+/**
+ * All names in small letters, since some file systems do not distinguish capitals from them, grouped by the folder in
+ * which they must be; names that count in any folder are under ''.
+ */
 const BY_FOLDER = new Map<string, Set<string>>();
-for (const each of [...FIXED_IN_TREE, ...ONLY_TOLD]) {
+for (const each of [...FIXED_IN_TREE, ...ONLY_TOLD].map((name) => name.toLowerCase())) {
   const at = each.indexOf('/');
   const folder = at === -1 ? '' : each.slice(0, at);
   BY_FOLDER.set(folder, (BY_FOLDER.get(folder) ?? new Set()).add(each.slice(at + 1)));
@@ -42,14 +45,14 @@ for (const each of [...FIXED_IN_TREE, ...ONLY_TOLD]) {
 
 /** Whether programs run or obey a file with this name, in a folder of that name, at any depth of a tree. */
 export function runsByItself(name: string, folder: string): boolean {
-  const isNamed =
-    BY_FOLDER.get('')?.has(name) === true || BY_FOLDER.get(folder)?.has(name) === true;
-  return isNamed || name.endsWith(TOLD_ENDING);
+  const own = name.toLowerCase();
+  const isNamed = ['', folder.toLowerCase()].some((each) => BY_FOLDER.get(each)?.has(own) === true);
+  return isNamed || own.endsWith(TOLD_ENDING);
 }
 
 /** Whether a folder, or a symbolic link to one, may contain files that programs run or obey, if it has this name. */
 export function holdsSuchNames(folder: string): boolean {
-  return BY_FOLDER.has(folder);
+  return BY_FOLDER.has(folder.toLowerCase());
 }
 
 /** Names in each git folder through which git can be made to run programs. */
