@@ -418,6 +418,18 @@ test('a folder that the user names is made, and writable', async () => {
   expect(await outside(scene, 'cat "$BASE/more/file"')).toBe('x\n');
 });
 
+test('what a person has trusted stays as it is, even in a folder that the user names', async () => {
+  const scene = await sandboxScene();
+  const { ran } = await inSandbox(scene, {
+    scripts: asAgent([
+      'cd ~/.config && echo x > file && ! mkdir -p ralph/trusted/x && ! mv ralph r',
+    ]),
+    asked: { allowWrite: [{ value: '~/.config', from: '--allow-write' }] },
+  });
+  expect(ran[0]?.code).toBe(0);
+  expect(await outside(scene, 'ls ~/.config/ralph')).toBe('');
+});
+
 test('a link in the place of what is allowed allows nothing more, and that is told once', async () => {
   const scene = await sandboxScene();
   const { ran, warnings } = await inSandbox(scene, {

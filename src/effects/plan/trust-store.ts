@@ -85,7 +85,7 @@ export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
 }
 
 /** Returns the folder of the notes; null without a home folder. XDG requires that a relative path be ignored. */
-function trustFolder(env: NodeJS.ProcessEnv): string | null {
+export function trustFolder(env: NodeJS.ProcessEnv): string | null {
   const own = env.XDG_CONFIG_HOME ?? '';
   const home = homeFolder(env);
   if (path.isAbsolute(own)) return path.join(own, 'ralph', 'trusted');

@@ -18,6 +18,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, SandboxError } from '../../errors.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
+import { trustFolder } from '../plan/trust-store.ts';
 import { outerPath } from '../processes/outer-path.ts';
 import { defaultKeyFile } from '../trust/key.ts';
 import { APPROVED, IN_PROGRESS, PENDING, REJECTED } from '../vault/vault-folders.ts';
@@ -230,6 +231,7 @@ function places(
   const { home, workFolder, env, agents } = request;
   const vault = realPath(request.vault);
   const key = defaultKeyFile(env);
+  const trusted = trustFolder(env);
   const inVault = (name: string): string => path.join(vault, name);
   const isElsewhere = !isWithinAny(vault, [workFolder]);
   const moved = [inVault(IN_PROGRESS), inVault(PENDING), realPath(request.doneFolder)];
@@ -237,7 +239,10 @@ function places(
     home: home === null ? null : realPath(home),
     workFolder,
     vaultFolders: isElsewhere ? moved : [],
-    fixedFolders: [realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
+    fixedFolders: [
+      ...[realPath(request.stateDir), inVault(APPROVED), inVault(REJECTED)],
+      ...(trusted === null ? [] : [realPath(trusted)]),
+    ],
     fixed: [...request.fixed, ...foreignEntries(agents, { home, env })].flatMap((place) => [
       place,
       ...bothNames(place),
