@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isRepository, type TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { MB, readWithin } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { removeTree } from '../files/remove-tree.ts';
 import { type Git, gitAt } from '../git/git.ts';
@@ -106,6 +107,9 @@ function markOf(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 12);
 }
 
+/** Far more than git's lists of ignored files, attributes and shallow commits have. */
+const LARGEST_BYTES = 64 * MB;
+
 /** Writes a git folder without calling git, so it gets no templates, hooks or settings except for these. */
 async function makeRepository(
   folder: string,
@@ -140,10 +144,9 @@ async function makeRepository(
   );
   for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
     try {
-      mkdirSync(path.dirname(path.join(gitDir, name)), { recursive: true });
-      copyFileSync(path.join(repository.commonDir, name), path.join(gitDir, name));
+      put(name, readWithin(path.join(repository.commonDir, name), LARGEST_BYTES));
     } catch {
-      // Most repositories lack some of these files.
+      // Most repositories lack some of these files. To open a pipe in the place of one would never end.
     }
   }
 }

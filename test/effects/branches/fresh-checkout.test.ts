@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -48,6 +49,21 @@ describe('a fresh checkout', () => {
       false,
     ]);
     expect(untouched(task.folder)).toEqual(before);
+  });
+
+  test('does not wait for a pipe that the agent has put into the folder of git', async () => {
+    const task = await makeExam({ 'a.txt': 'a\n' });
+    const tree = await task.claim({ 'a.txt': 'b\n' });
+    const pipe = join(task.folder, '.git', 'info', 'exclude');
+    rmSync(pipe, { force: true });
+    execFileSync('mkfifo', [pipe]);
+    // Whoever waits for the pipe gets a line.
+    spawn('/bin/sh', ['-c', 'echo x > "$1"', 'sh', pipe], { timeout: 10_000 });
+    const checkout = await makeFreshCheckout({
+      ...{ git: task.own, folder: task.cleanFolder, head: task.head(), tree },
+    });
+    expect(existsSync(join(checkout.folder, '.git', 'info', 'exclude'))).toBe(false);
+    checkout.remove();
   });
 
   test('has the history, the branches and the remotes, and keeps what checks do to itself', async () => {

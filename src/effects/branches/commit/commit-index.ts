@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
+import { copyFileSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { TreeDifference } from '../../../core/snapshots/undo-plan.ts';
+import { lstatOf } from '../../files/file-kinds.ts';
 import { withGitSettings, withIndex } from '../../git/git.ts';
 import { asEntry } from '../../git/listings.ts';
 import { onlyFew } from '../../git/pathspecs.ts';
@@ -33,11 +34,11 @@ export async function stage(
   const { repository } = git;
   const index = indexOfCommit(git);
   for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  if (existsSync(repository.index)) {
-    const { atime, mtimeMs } = lstatSync(repository.index);
+  const stats = lstatOf(repository.index);
+  if (stats?.isFile() === true) {
     copyFileSync(repository.index, index);
     // If the index's time is a whole second, git compares the content of files written within that second.
-    utimesSync(index, atime, Math.floor(mtimeMs / 1000));
+    utimesSync(index, stats.atime, Math.floor(stats.mtimeMs / 1000));
   }
   const names = new Set(paths);
   // Git keeps a part of a split index in a second file, which would stay behind when ralph removes its own index.
