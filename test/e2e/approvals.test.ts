@@ -448,7 +448,11 @@ describe('ralph approve and ralph reject', () => {
   test('a task that nobody drives: it is answered, and resume goes on', async () => {
     const scene = await pendingTask([ASKING, DONE]);
     expect(await scene.ralph(['approve', 't'])).toMatchObject({ exitCode: 0 });
+    expect(await scene.ralph(['approvals', '--json'])).toMatchObject({ stdout: '[]\n' });
     expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
+    const { exitCode, stderr } = await scene.ralph(['approve', 't']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("task 't' is completed; it does not wait for an approval");
   });
 
   test('what the agent had put there is kept beside', async () => {

@@ -1,7 +1,7 @@
 import { isTaskId } from '../../core/task/task-id.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { readStateFile, tryReadStateFile } from '../../effects/state/state-file.ts';
+import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { answerRequest, isPending } from '../../effects/vault/answer-request.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
 import { approvalJson, approvalText, type ShownApproval } from '../../report/screens/approvals.ts';
 import { InvalidStateError } from '../../task-errors.ts';
-import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
+import { existingTask, refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { foldersOf, type StoreOptions, type TaskFolders } from '../tasks/named-folders.ts';
 import { steeredTask } from '../tasks/named-task.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
@@ -28,7 +28,9 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   if (done !== null) return done;
   const place = foldersOf(options);
   const at = new Date().toISOString();
-  const waiting = waitingIn(place);
+  // An answer is in the state only once the task is resumed.
+  const isOpen = ({ file }: ShownApproval) => file === null || isPending(place.vault, file);
+  const waiting = waitingIn(place).filter(isOpen);
   if (options.json === true) {
     const rows = waiting.map((each) => approvalJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
@@ -103,9 +105,8 @@ function requestOf(written: string, place: TaskFolders): { taskId: string | null
     ]);
   }
   if (!isTaskId(name)) throw unknownTask(name, place.stateDir);
-  const state = readStateFile(taskPaths(place.stateDir, name).stateFile);
-  if (state.kind !== 'task') throw unknownTask(name, place.stateDir);
-  throw new InvalidStateError(name, state.state.status, 'it does not wait for an approval');
+  const { standing } = existingTask(name, place);
+  throw new InvalidStateError(name, standing, 'it does not wait for an approval');
 }
 
 function waitingIn(place: TaskFolders): readonly ShownApproval[] {
