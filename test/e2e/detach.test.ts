@@ -65,12 +65,15 @@ describe('what the caller is told', () => {
     expect(scene.prompt(1)).toMatch(/^From a pipe\n/);
   });
 
-  test('it can be stopped, and resumed in the background', async () => {
+  test.for<[string, readonly string[]]>([
+    ['ralph resume', ['resume', 't', '--detach']],
+    ['the line for cron', [...RUN, '--resume-if-open']],
+  ])('it can be stopped, and resumed in the background by %s', async ([, again]) => {
     const scene = await makeScene([{ hangs: true }, DONE]);
     endAllInLater(scene.home);
     await scene.ralph(RUN);
     expect(await scene.ralph(['stop', 't'])).toMatchObject({ exitCode: 0 });
-    const { exitCode, stdout } = await scene.ralph(['resume', 't', '--detach']);
+    const { exitCode, stdout } = await scene.ralph(again);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 't\n' });
     await untilNobodyIn(scene.home);
     expect(scene.state()).toMatchObject({ status: 'completed', metrics: { iterations: 1 } });

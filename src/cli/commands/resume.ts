@@ -35,16 +35,19 @@ export async function runResume(
       ? onlyCandidate(place, flags.isTrusted)
       : steeredTask(flags.taskId, place);
   // A background run starts from the words of `again` and cannot ask which task is meant, so they need the whole id.
-  const again = argv.map((word) => (word === flags.taskId ? taskId : word));
+  const again = ['resume', ...argv.map((word) => (word === flags.taskId ? taskId : word))];
   return resumeTask(taskId, place, flags, again);
 }
 
-/** Resumes a task; the flags override its stored settings. Resolves to the exit code. */
+/**
+ * Resumes a task; the flags override its stored settings. `again` is the command line that does so in the background.
+ * Resolves to the exit code.
+ */
 export async function resumeTask(
   taskId: string,
   place: TaskFolders,
   flags: ResumeFlags,
-  argv: readonly string[],
+  again: readonly string[],
 ): Promise<number> {
   // With `--json` the caller is a program, so nobody would answer whether the configuration may be trusted.
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
@@ -55,7 +58,7 @@ export async function resumeTask(
     const stopped = await announceEarlierEnd(planned.plan, flags.isTrusted);
     if (stopped !== null) return stopped;
   }
-  return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
+  return runPlan({ ...planned, notices: [], again });
 }
 
 function tellCompleted(taskId: string, place: TaskFolders): number {

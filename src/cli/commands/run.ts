@@ -66,7 +66,7 @@ export async function runCommand(
     const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
     const { worktree, base, worktreeDir, ...layer } = others;
     const asked = { ...flags, layer, isTrusted: false };
-    return resumeTask(plan.taskId, plan, asked, argv);
+    return resumeTask(plan.taskId, plan, asked, ['run', ...argv]);
   }
   const { notices, powers, untrusted } = collected;
   const refusal = untrusted === null ? {} : { refusal: untrustedRefusal(untrusted) };

@@ -155,7 +155,7 @@ async function continueTask(
     return value === undefined ? [] : [`--${name.replace(/[A-Z]/, '-$&').toLowerCase()}`, value];
   });
   const argv = [taskId, ...flags];
-  const exitCode = await resumeTask(taskId, place, readResumeFlags(argv), argv);
+  const exitCode = await resumeTask(taskId, place, readResumeFlags(argv), ['resume', ...argv]);
   if (exitCode === 0) say(`${taskId} has continued; to try again: ${commandHere('land', taskId)}`);
   return exitCode === 0 ? EXIT_FAILED : exitCode;
 }
