@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFlags } from '../../../src/cli/flags/flags.ts';
@@ -54,10 +54,16 @@ test('one word that is a file or an open task is hardly the prompt', async () =>
   const startDir = await tempFolder();
   writeFileSync(join(startDir, 'notes.md'), 'Fix it.');
   writeFileSync(join(startDir, 'Fix it'), '');
+  mkdirSync(join(startDir, 'src'));
   const place = { startDir, name: 'run', isOpenTask: (id: string) => id === 'nightly' } as const;
   expect(whyNoPrompt('notes.md', place)).toContain(
     '\nto take it as a prompt: ralph run --prompt-file notes.md',
   );
   expect(whyNoPrompt('nightly', place)).toContain('\nto continue it: ralph resume nightly');
-  for (const prompt of ['Fix it', 'cleanup', null]) expect(whyNoPrompt(prompt, place)).toBeNull();
+  expect(whyNoPrompt('src', place)).toBe(
+    "'src' is a folder, and the prompt would be that one word.",
+  );
+  for (const prompt of ['Fix it', 'cleanup', 'x'.repeat(9_000), '', null]) {
+    expect(whyNoPrompt(prompt, place)).toBeNull();
+  }
 });
