@@ -72,7 +72,7 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
   const agent = task?.agent ?? null;
   const known = isAgentName(agent) ? agent : DEFAULT_AGENT;
   const failure = shown.state === 'failed' ? (task?.errors.at(-1)?.message ?? null) : null;
-  return remedyFor(shown.state, task?.exit_reason ?? '', known, failure);
+  return remedyFor(shown.state, task?.exit_reason ?? '', known, failure, task?.accepting);
 }
 
 /** Returns the shell command that answers a task's request or resumes the task; null if no command can. */

@@ -67,6 +67,15 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
+  test('a Markdown briefing says how to accept what was found', () => {
+    const accepting = ['--accept-failed'];
+    const found = { ...ended, status: 'stalled', exit_reason: 'unproven', accepting } as const;
+    const runs = [foundRun('held', found)];
+    const text = renderBriefing(makeBriefing(briefingSources({ runs })));
+    expect(text).toContain('What to do: fix what was found, or accept it with --accept-failed.');
+    expect(text).toContain('ralph resume held --accept-failed');
+  });
+
   test('a briefing of a fleet names commands that the fleet takes', () => {
     const fleetWords = ['--fleet', 'URL'];
     const runs = [
