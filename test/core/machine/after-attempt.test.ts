@@ -294,13 +294,16 @@ describe('time in which no work was possible', () => {
     expect(moved(loop)).toBe(HOUR);
   });
 
-  test('does not count against the limit for an outage', () => {
+  test.for([
+    ['outage', OVERLOADED],
+    ['usage_limit', limited(null)],
+  ] as const)('does not count against --max-wait: %s', ([exitReason, facts]) => {
     const loop = nonstop({ retries: 0, maxWaitMs: HOUR });
-    loop.iterate(OVERLOADED);
+    loop.iterate(facts);
     loop.wait(0, 2 * HOUR);
-    expect(loop.iterate(OVERLOADED).ending).toBe(null);
+    expect(loop.iterate(facts).ending).toBe(null);
     loop.wait(HOUR);
-    expect(loop.iterate(OVERLOADED).ending).toMatchObject({ exitReason: 'outage' });
+    expect(loop.iterate(facts).ending).toMatchObject({ exitReason });
   });
 
   test.for<[name: string, meanwhile: (loop: Loop) => void]>([
