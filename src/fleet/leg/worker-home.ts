@@ -94,10 +94,11 @@ export async function clearDeadLegs(home: string): Promise<readonly string[]> {
   for (const name of namesIn(legs)) {
     const folder = path.join(legs, name);
     const owner = readOwner(folder);
-    if (isInUse(folder, owner)) continue;
-    const runs = [owner?.run_id ?? '', lastRunOf(folder, name)];
+    const isUsed = isInUse(folder, owner);
+    const runs = isUsed ? [] : [owner?.run_id ?? '', lastRunOf(folder, name)];
     for (const run of runs) await leftoversOfRun(run).end();
-    if (await removeLegFolder(folder)) removed.push(name);
+    const stays = isKept(folder) ?? isUsed;
+    if (!stays && (await removeLegFolder(folder))) removed.push(name);
   }
   return removed;
 }
@@ -114,10 +115,14 @@ export function keepLegFolder(folder: string): void {
 /** How long a new folder may be without its owner's file, in milliseconds. */
 const UNNAMED_MS = 60_000;
 
-/** Whether a leg runs or may be starting in the folder, or a person may want to look at what is kept in it. */
-function isInUse(folder: string, owner: Driver | null): boolean {
+/** Whether a person may still want to look at a marked folder; null if it is not marked. */
+function isKept(folder: string): boolean | null {
   const keptMs = ageOf(path.join(folder, KEPT));
-  if (keptMs !== null) return keptMs < KEPT_MS;
+  return keptMs === null ? null : keptMs < KEPT_MS;
+}
+
+/** Whether a leg runs or may be starting in the folder. */
+function isInUse(folder: string, owner: Driver | null): boolean {
   if (owner !== null) return isDriverAlive(owner, thisPlace(systemClock.now()));
   return (ageOf(folder) ?? 0) < UNNAMED_MS;
 }

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -10,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   clearDeadLegs,
   keepLegFolder,
@@ -39,6 +42,22 @@ test('the tree of a task that failed stays for three days, also while its worker
     true,
     true,
   ]);
+});
+
+test('what a dead worker left running is ended, also where its tree stays', async () => {
+  const home = await tempFolder();
+  const runId = randomUUID();
+  const { folder } = makeLegFolder(home, 'kept', 1, runId);
+  keepLegFolder(folder);
+  const owner = join(folder, 'owner.json');
+  const dead = { ...JSON.parse(readFileSync(owner, 'utf8')), pid_started_at: '1' };
+  writeFileSync(owner, JSON.stringify(dead));
+  const left = spawn('sleep', ['600'], { env: { ...process.env, RALPH_RUN_ID: runId } });
+  onTestFinished(() => void left.kill('SIGKILL'));
+  const ended = once(left, 'exit');
+  expect(await clearDeadLegs(home)).toEqual([]);
+  expect((await ended)[1]).toBe('SIGINT');
+  expect(existsSync(folder)).toBe(true);
 });
 
 test('a leg that another worker is just making stays', async () => {
