@@ -6,7 +6,7 @@ import { gitAt } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWith } from '../git/open-repository.ts';
 import { filesThatAre } from '../git/questions/index-files.ts';
-import { asText } from '../git/tree-path.ts';
+import { asText, asTreePath, type TreePath } from '../git/tree-path.ts';
 import {
   type FolderDeciders,
   type FolderOfChecks,
@@ -32,13 +32,16 @@ export async function decidersHere(
   known: FolderDeciders | null,
 ): Promise<DecidersNow> {
   const { files, scripts } = known ?? (await markDeciders(place));
-  const inTree = await filesOfTree(place.cwd, env);
-  const isInTree = (file: string): boolean => inTree === null || inTree.has(file);
+  const tree = await filesOfTree(place.cwd, env);
+  const isInTree = (file: string): boolean => {
+    if (tree === null) return true;
+    return tree.names.has(asTreePath(path.relative(tree.root, path.join(place.cwd, file))));
+  };
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = [...run.filter(isInTree), ...scripts.map(({ file }) => file)];
-  const byName = [...(inTree ?? [])].filter(
-    (name) => isDeciderName(name) && toolSection(name, '') === null,
-  );
+  const byName = [...(tree?.names ?? [])]
+    .filter((name) => isDeciderName(name) && toolSection(name, '') === null)
+    .map((name) => path.relative(place.cwd, path.join(tree?.root ?? '', asText(name))));
   const search = { checks: [], texts: new Map<string, string | null>(), byName };
   const named = await searchAndRead(search, (paths) => readIn(place.cwd, paths));
   return {
@@ -47,14 +50,13 @@ export async function decidersHere(
   };
 }
 
-/** Returns the files that snapshots have, relative to a folder; null outside git or if git fails. */
+/** Returns the root of the work tree, and the files there that snapshots have; null outside git or if git fails. */
 async function filesOfTree(
   cwd: string,
   env: NodeJS.ProcessEnv,
-): Promise<ReadonlySet<string> | null> {
+): Promise<{ readonly root: string; readonly names: ReadonlySet<TreePath> } | null> {
   const root = findGitAbove(cwd);
   if (root === null) return null;
   const names = await orNull(filesThatAre(gitAt(gitWith(env), root), 'not-ignored'));
-  if (names === null) return null;
-  return new Set(names.map((name) => path.relative(cwd, path.join(root, asText(name)))));
+  return names === null ? null : { root, names: new Set(names) };
 }
