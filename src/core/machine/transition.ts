@@ -23,7 +23,7 @@ import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end, endWithoutJudge } from './ending.ts';
 import { follow, followed, judgeIteration } from './judge.ts';
 import type { CallerEvent, EventOf, LoopEvent } from './loop-event.ts';
-import { type LoopState, NO_STREAKS, NO_TROUBLE, type Trouble } from './loop-state.ts';
+import { type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
 import { dayCounted } from './next-iteration.ts';
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
@@ -73,19 +73,16 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       const moment = { at: event.at, policy: onShift(policy, state.task) };
       if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
       const task = { ...withoutStandstill(state.task, event), updated_at: event.at };
-      // Nothing was tried while the machine slept, so that time does not count against `--max-wait` either.
+      // In an outage, nothing was tried while the machine slept, so that time does not count against `--max-wait`.
       const lostMs = msBetween(state.task.timeout_at, task.timeout_at);
-      const trouble = lostMs === 0 ? state.trouble : waitedLess(state.trouble, lostMs);
+      const { outageSince } = state.trouble;
+      const trouble =
+        lostMs === 0 || outageSince === null
+          ? state.trouble
+          : { ...state.trouble, outageSince: laterBy(outageSince, lostMs) };
       return apply(decide({ ...state, task, trouble }, event, moment), moment);
     }
   }
-}
-
-/** Moves the instants from which the time for waiting counts. */
-function waitedLess(trouble: Trouble, lostMs: number): Trouble {
-  const later = (since: string | null) => (since === null ? null : laterBy(since, lostMs));
-  const { outageSince, limitedSince } = trouble;
-  return { ...trouble, outageSince: later(outageSince), limitedSince: later(limitedSince) };
 }
 
 function noted(state: LoopState): Transition {
