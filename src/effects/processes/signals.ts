@@ -1,5 +1,6 @@
 import type { StopCause } from '../../core/machine/loop-state.ts';
 import type { StopRequests } from '../../loop/ports.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -38,7 +39,7 @@ export const ECHO_MS = 1_000;
  * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
  * Call it before the agent starts, or an early signal would end ralph and not the agent.
  */
-export function watchSignals(nowMs = (): number => performance.now()): SignalWatch {
+export function watchSignals(nowMs = monotonicMs): SignalWatch {
   const watch = createWatch();
   let firstMs: number | null = null;
   const onSignal = (signal: StopCause): void => {
