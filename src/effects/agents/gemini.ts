@@ -9,6 +9,8 @@ const TOOLS_OF_OTHER_MODES: ReadonlySet<string> = new Set([
   ...['run_shell_command', 'write_file', 'replace', 'edit', 'web_fetch', 'save_memory'],
 ]);
 
+const UNASKED = 'gemini ended without a question to its model';
+
 /** The agent that runs `gemini -o stream-json` and reads its events. */
 export const geminiAgent = jsonAgent({
   program: 'gemini',
@@ -59,14 +61,10 @@ export const geminiAgent = jsonAgent({
         return;
       case 'result': {
         say.usage(tokensAt(event, 'stats'), 'run');
-        const isSuccess = stringAt(event, 'status') === 'success';
-        // gemini also ends like this if its context is full, or a hook has stopped it, before it asks the model.
-        if (isSuccess && numberAt(objectAt(event, 'stats') ?? {}, 'input_tokens') === 0) {
-          say.error('gemini ended without a question to its model', null, true);
-          return;
-        }
-        if (isSuccess) {
-          say.result();
+        if (stringAt(event, 'status') === 'success') {
+          // gemini also ends like this if its context is full, or a hook has stopped it, before it asks the model.
+          const isUnasked = numberAt(objectAt(event, 'stats') ?? {}, 'input_tokens') === 0;
+          say.result(null, isUnasked ? UNASKED : null);
           return;
         }
         const error = objectAt(event, 'error') ?? {};

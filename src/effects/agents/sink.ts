@@ -46,8 +46,11 @@ export interface Sink {
   cutOff(): void;
   /** `isFinal`: the agent has given up. Otherwise, the error counts only if no answer or other result follows. */
   error(message: string, status: number | null, isFinal: boolean, isRetryable?: boolean): void;
-  /** The agent has answered. `message` replaces its texts as the final message; null leaves them. */
-  result(message?: string | null): void;
+  /**
+   * The agent has answered. `message` replaces its texts as the final message; null leaves them. `idle`: what is wrong
+   * if the model has not worked and no error was told.
+   */
+  result(message?: string | null, idle?: string | null): void;
   readonly hasBegun: () => boolean;
 }
 
@@ -209,9 +212,12 @@ export function createSink(
       if (isFinal) result = error;
       else lastError = error;
     },
-    result: (text = null) => {
+    result: (text = null, idle = null) => {
       shown.flush();
       retries.over();
+      if (idle !== null && !worked) {
+        lastError ??= { ...NO_RESULT, subtype: 'error', isError: true, text: idle };
+      }
       const kept = text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES);
       result = { ...NO_RESULT, subtype: 'success', isError: false, text: kept };
       signs.resultGiven();

@@ -179,12 +179,18 @@ describe('the retries of an agent', () => {
   });
 });
 
-test('gemini has not answered if it has used no token', () => {
-  const done = (stats: object) => read('gemini', [{ type: 'result', status: 'success', stats }]);
+test('gemini has not answered if it has used no token and said nothing', () => {
+  const done = (stats: object, ...before: readonly object[]) =>
+    read('gemini', [...before, { type: 'result', status: 'success', stats }]);
   expect(done({ input_tokens: 0, output_tokens: 0 }).facts.result).toMatchObject({ isError: true });
   expect(done({ input_tokens: 9, output_tokens: 0 }).facts.result).toMatchObject({
     isError: false,
   });
+  // Behind a gateway that tells no usage, gemini counts no token.
+  const said = { type: 'message', role: 'assistant', content: 'All good.', delta: true };
+  expect(done({ input_tokens: 0 }, said).facts.result).toMatchObject({ isError: false });
+  const error = { type: 'error', severity: 'error', message: 'Quota exceeded' };
+  expect(done({ input_tokens: 0 }, error).facts.result).toMatchObject({ text: 'Quota exceeded' });
 });
 
 test('a session id that looks like a flag is not taken', () => {
