@@ -2,6 +2,7 @@ import path from 'node:path';
 import { isDeciderName } from '../../core/proof/decider-names.ts';
 import { toolSection } from '../../core/proof/tool-section.ts';
 import { findGitAbove } from '../files/find-git-above.ts';
+import { isInside, realPath } from '../files/real-path.ts';
 import { gitAt } from '../git/git.ts';
 import { orNull } from '../git/git-error.ts';
 import { gitWith } from '../git/open-repository.ts';
@@ -33,9 +34,13 @@ export async function decidersHere(
 ): Promise<DecidersNow> {
   const { files, scripts } = known ?? (await markDeciders(place));
   const tree = await filesOfTree(place.cwd, env);
+  const here = realPath(place.cwd);
   const isInTree = (file: string): boolean => {
     if (tree === null) return true;
-    return tree.names.has(asTreePath(path.relative(tree.root, path.join(place.cwd, file))));
+    const named = path.resolve(here, file);
+    // A folder of the path may be a link of the tree. Snapshots have the file by its other name then.
+    const places = isInside(tree.root, named) ? [named, realPath(named)] : [];
+    return places.some((each) => tree.names.has(asTreePath(path.relative(tree.root, each))));
   };
   const run = Object.keys(files).filter((file) => files[file] !== '');
   const names = [...run.filter(isInTree), ...scripts.map(({ file }) => file)];
