@@ -81,7 +81,9 @@ export class TestTally {
   }
 
   counts(): TestCounts {
-    const { ran, failures, others, hasUnnamed, names } = this.now;
+    const { failures, others, hasUnnamed, names } = this.now;
+    // The summary that counts a failed file may have been cut off: `node --test | tail`.
+    const ran = (this.now.ran ?? -1) < 0 ? null : this.now.ran;
     // A name without any number may come from another program, so it does not count.
     if (ran === null && failures + others === 0) return NO_COUNTS;
     const isComplete = !hasUnnamed && names.size === failures;

@@ -349,6 +349,11 @@ test.for([
   expect(countTests(`${line}\n`).ran).toBe(null);
 });
 
+test('a failed file below a summary that was cut off takes no test away', () => {
+  const tail = '✖ failing tests:\n\ntest at b.test.js:1:1\n✖ b.test.js (215.1ms)\n  test failed\n';
+  expect(countTests(tail).ran).toBe(null);
+});
+
 test('every runner has its outputs, and every output its numbers', () => {
   const files = readdirSync(folder).map((name) => name.replace(/\.txt$/, ''));
   expect(files.toSorted()).toEqual(Object.keys(EXPECTED).toSorted());
