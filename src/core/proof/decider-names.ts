@@ -56,7 +56,9 @@ const TESTS_WORD = 'tests?|specs?|unittests?';
 const TEST_NAMES: readonly RegExp[] = [
   new RegExp(`(?:^|/)(?:${TEST_FILES.map(asPattern).join('|')})$`, 'i'),
   // In class names the capital letter matters, since `latest.php` is not a test.
-  /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|mm?|hs|cpp|cc|cxx)$/,
+  /(?:Tests?|Spec|IT)\.(?:java|kt|scala|groovy|cs|fs|vb|swift|php|m|hs)$/,
+  // `JIT.cpp` and `DeclSpec.cpp` are sources.
+  /(?:Tests?\.(?:cpp|cc|cxx)|(?:Tests?|Spec)\.mm)$/,
   new RegExp(`(?:^|/)(?:${TEST_FOLDERS.map(asPattern).join('|')})/`, 'i'),
   new RegExp(`(?:^|/)(?:[^/]*[._-])?(?:${TESTS_WORD})/`, 'i'),
   // Folders such as `androidTest` and `MyAppUITests`.

@@ -65,7 +65,7 @@ describe('test files by name', () => {
     // Class names.
     ...['src/CalcTest.php', 'CalcTests.swift', 'a/CalcSpec.scala', 'LoginIT.java', 'HTTPTest.kt'],
     ...['CalcTest.groovy', 'CalcTests.cs', 'CalcTests.fs', 'CalcTests.vb', 'CalcTest.m'],
-    ...['CalcSpec.hs', 'Test.java', 'CalcTest.cpp'],
+    ...['CalcSpec.hs', 'Test.java', 'CalcTest.cpp', 'CalcSpec.mm'],
     // Folders.
     ...['App.Tests/Calc.cs', 'App.UnitTests/a.txt', 'Tests/Calc.swift', 'integration-tests/a.sh'],
     ...['src/androidTest/a.xml', 'MyAppUITests/a.swift', 'my_specs/a.rb', 'Specs/a.rb'],
@@ -93,7 +93,7 @@ describe('test files by name', () => {
     ...['Aspect.cs', 'Exit.java', 'audit.php', 'CalcTest.js', 'src/special/a.js', 'CONTEST/a.js'],
     ...['t/lib/Helper.pm', 'src/a.t', 'goldenrod/a.txt', 'e2e.md', 'fixtures', 'testing/a.py'],
     ...['protest/a.js', 'inspect/a.js', 'src/unittested/a.c', 'snapshots/a.txt', 'src/tested.py'],
-    ...['.venv/lib/tests/a.py', 'test.md', 'testify.go'],
+    ...['.venv/lib/tests/a.py', 'test.md', 'testify.go', 'lib/JIT.cpp', 'lib/Sema/DeclSpec.cpp'],
   ])('not %s', (path) => {
     expect(isTestName(path)).toBe(false);
   });
