@@ -19,14 +19,14 @@ const DECIDERS = [
   ...['pytest.toml', 'rustfmt.toml', 'build.rs', '.prettierrc*', '.prettierignore'],
   ...['.rubocop.yml', 'jasmine.json'],
   ...['vitest.projects.*', 'rstest.config.*', 'wdio.conf.*', 'karma.config.*'],
-  ...['web-test-runner.config.*', 'project.json', 'angular.json', '*.xctestplan', '*.rake'],
+  ...['web-test-runner.config.*', 'project.json', 'angular.json', '*.xctestplan'],
   ...['.pre-commit-config.yaml', 'mise.toml', '.mise.toml', 'tox.toml', '.pytest.toml'],
   ...['phpunit.dist.xml', 'phpstan*.neon*', 'psalm*.xml*', '.php-cs-fixer*.php', 'pint.json'],
   ...['prettier.config.*', 'stylelint.config.*', '.stylelintrc*', '.stylelintignore'],
   ...['.oxlintrc.json', 'oxlint.config.*', 'eslint-suppressions.json', 'tslint.json'],
   ...['.eslint-bulk-suppressions.json', 'ty.toml', 'pyrefly.toml', '.rustfmt.toml', 'deny.toml'],
   ...['dart_test.yaml', 'analysis_options.yaml', 'xunit.runner.json', '.editorconfig'],
-  ...['.globalconfig', '*.fsproj', '*.vbproj', '.clang-tidy', '.swiftlint.yml', 'detekt.yml'],
+  ...['.globalconfig', '*.vbproj', '.clang-tidy', '.swiftlint.yml', 'detekt.yml'],
   ...['.credo.exs', '.rubocop_todo.yml', '.standard.yml'],
 ];
 /** Files that also list dependencies. Only their sections with settings for tools decide the results of checks. */

@@ -33,8 +33,8 @@ describe('judge files by name', () => {
     ...['apps/shop/project.json', 'angular.json', '.pre-commit-config.yaml', 'mise.toml'],
     ...['eslint-suppressions.json', '.oxlintrc.json', 'prettier.config.mjs', '.stylelintrc.json'],
     ...['phpunit.dist.xml', 'phpstan.neon.dist', 'phpstan-baseline.neon', '.pytest.toml'],
-    ...['tox.toml', 'ty.toml', '.rustfmt.toml', 'analysis_options.yaml', 'lib/tasks/test.rake'],
-    ...['App.Tests/App.Tests.fsproj', '.editorconfig', 'UnitTests.xctestplan'],
+    ...['tox.toml', 'ty.toml', '.rustfmt.toml', 'analysis_options.yaml'],
+    ...['App.Tests/App.Tests.vbproj', '.editorconfig', 'UnitTests.xctestplan'],
     ...['packages/a/vitest.config.ts', 'tests/unit/conftest.py', 'deep/er/Makefile'],
   ])('%s', (path) => {
     expect(isDeciderName(path)).toBe(true);
@@ -45,6 +45,8 @@ describe('judge files by name', () => {
     ...['config.toml', 'cargo/config.toml', 'src/makefile/parse.ts', 'xconftest.py', 'biomexjson'],
     ...['my-pom.xml', 'build.gradle.md', 'deno.lock', 'src/build.rs.txt', 'babel.js', 'mix.lock'],
     ...['vitest.config.d/readme', 'jest/config.js', 'tsconfig/base.json', 'a.test.ts', ''],
+    // Work more often than configuration: each new file of F# is named in its project.
+    ...['App/App.fsproj', 'lib/tasks/import.rake'],
     ...['node_modules/a/package.json', 'x/node_modules/a/tsconfig.json', '.venv/lib/conftest.py'],
   ])('not %s', (path) => {
     expect(isDeciderName(path)).toBe(false);
