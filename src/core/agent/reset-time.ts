@@ -45,7 +45,7 @@ const SAID_DATE = new RegExp(
   [
     String.raw`\b(?:regain access|resets?|try again)(?: on| at)? (?<date>\d{4}-\d\d-\d\d)`,
     String.raw`(?:(?:T| | at )(?<clock>\d\d:\d\d)(?::\d\d(?:\.\d+)?)? ?(?<zone>UTC|GMT|Z|[+-]\d\d:?\d\d)?`,
-    String.raw`|(?!(?:T| | at )\d))(?![\w:+-])`,
+    String.raw`|(?!(?:T| | at )\d))(?![\w+-]|:\d)`,
   ].join(''),
   'i',
 );
