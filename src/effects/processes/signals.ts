@@ -43,9 +43,10 @@ export function watchSignals(nowMs = monotonicMs): SignalWatch {
   const watch = createWatch();
   let firstMs: number | null = null;
   const onSignal = (signal: StopCause): void => {
+    const isEcho = firstMs !== null && nowMs() - firstMs < ECHO_MS;
     firstMs ??= nowMs();
-    watch.request(signal);
-    if (nowMs() - firstMs >= ECHO_MS) watch.hasten();
+    if (watch.cause() === null) watch.request(signal);
+    else if (!isEcho) watch.hasten();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {

@@ -67,6 +67,14 @@ describe('a signal', () => {
     await line(new RegExp(`^told true false ${name};$`, 'm'));
   });
 
+  test('asks for a hurry at once where something else has asked for a stop before', async () => {
+    const { signal, tell, untilLine: line } = await startWatcher();
+    tell('ask');
+    await line(/^stop request;$/m);
+    signal('SIGINT');
+    await line(/^hurry request;$/m);
+  });
+
   test('of another kind is a second one, too, and the first stays the cause', async () => {
     const { signal, tell, untilLine: line } = await startWatcher();
     signal('SIGTERM');
