@@ -33,7 +33,7 @@ export async function readGitSetup(
   if (hooks === null) return null;
   const settings = settingsIn(listed);
   const setup: Record<string, string> = {};
-  for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256Of(values.join('\0'));
+  for (const [key, values] of settings) setup[`${SETTING}${key}`] = sha256Of(values.join('\0'));
   const hookFolder = named ?? (hooks || path.join(commonDir, 'hooks'));
   for (const [what, files] of [
     ['the hook', filesIn(path.resolve(root, hookFolder))],
@@ -59,8 +59,15 @@ export function storedGitSetup(taskFolder: string): GitSetup | null {
   const text = tryReadText(path.join(taskFolder, 'git-setup.json'), MB);
   const setup = objectAt(parseObject(text ?? '') ?? {}, 'setup');
   if (setup === null) return null;
-  return Object.fromEntries(Object.entries(setup).map(([name, sign]) => [name, String(sign)]));
+  // An earlier version noted settings that no longer count: they must not look removed.
+  const counted = Object.entries(setup).filter(
+    ([name]) => !name.startsWith(SETTING) || !ELSEWHERE.test(name.slice(SETTING.length)),
+  );
+  return Object.fromEntries(counted.map(([name, sign]) => [name, String(sign)]));
 }
+
+/** How the names of settings begin. */
+const SETTING = "git's setting ";
 
 /** Returns the names of the hooks, filters and settings that differ, sorted. */
 export function changedSetup(before: GitSetup, now: GitSetup): readonly string[] {
