@@ -20,7 +20,9 @@ export function signOfContent(file: PathLike): string {
     return sha256Of(readWithin(file, SMALL_BYTES));
   } catch {
     const stats = statOf(file);
-    return stats === null ? '' : `${stats.size} ${stats.ctimeMs}`;
+    if (stats === null) return '';
+    // A folder behind a link has a new time whenever a file is made in it.
+    return stats.isDirectory() ? `folder ${stats.ino}` : `${stats.size} ${stats.ctimeMs}`;
   }
 }
 
