@@ -92,7 +92,9 @@ function whyLeftOut(
 }
 
 /** Whether there is, or may be, something else than a folder at a path, so that a snapshot without it lacks it. */
-export function isStillThere(place: Buffer): boolean {
+export function isStillThere(root: string, name: TreePath): boolean {
+  if (isBehindLink(root, name)) return false;
+  const place = treePlace(root, name);
   const stats = lstatOf(place);
   return stats === null ? isHidden(place) : !stats.isDirectory();
 }

@@ -14,7 +14,7 @@ import {
   stagePaths,
 } from '../../git/questions/index-files.ts';
 import { emptyTree } from '../../git/repository.ts';
-import { isPlainFolder, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { isBehindLink, isPlainFolder, type TreePath, treePlace } from '../../git/tree-path.ts';
 
 /** Returns the path of the index from which the commits of a task are made. */
 export function indexOfCommit({ folder }: PrivateGit): string {
@@ -50,11 +50,14 @@ export async function stage(
     ({ name, stage }) => names.has(name) && stage === '0',
   );
   await setEntries(staging, git.repository, held.map(asEntry), ADDING);
-  // Git takes no name of a folder, such as that of a repository that has lost its `.git`.
-  const folders = [...names].filter((name) => isPlainFolder(treePlace(repository.root, name)));
-  for (const name of folders) names.delete(name);
+  // Git takes no name of a folder, such as that of a repository that has lost its `.git`, and none behind a link.
+  const { root } = repository;
+  const gone = [...names].filter(
+    (name) => isPlainFolder(treePlace(root, name)) || isBehindLink(root, name),
+  );
+  for (const name of gone) names.delete(name);
   await stagePaths(staging, head, names, { reading: READING, adding: ADDING });
-  await dropPaths(staging, folders, ADDING);
+  await dropPaths(staging, gone, ADDING);
   return { index, staged: await indexChanges(git, index, head) };
 }
 

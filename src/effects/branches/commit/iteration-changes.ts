@@ -6,7 +6,7 @@ import { GitError } from '../../git/git-error.ts';
 import type { PrivateGit } from '../../git/private-git.ts';
 import { ignoredAmong, listIndex } from '../../git/questions/index-files.ts';
 import { emptyTree, readHead } from '../../git/repository.ts';
-import { asText, type TreePath, treePlace } from '../../git/tree-path.ts';
+import { asText, type TreePath } from '../../git/tree-path.ts';
 import { isStillThere } from '../../snapshots/tree-changes.ts';
 import { compareTrees, ignoredThen } from '../../snapshots/trees.ts';
 import { dirtyByOthers } from '../dirty-paths.ts';
@@ -71,7 +71,7 @@ export async function changedIn(
   for (const name of names) {
     if (index.get(name) === 'conflict') left.set(name, 'conflict');
     else if (others.has(name)) left.set(name, 'others');
-    else if (changed.get(name)?.to === null && isStillThere(treePlace(git.repository.root, name)))
+    else if (changed.get(name)?.to === null && isStillThere(git.repository.root, name))
       left.set(name, 'not-kept');
   }
   return new Map([...changed].filter(([name]) => !left.has(name)));

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { holdTime, passTimeThrough } from '../../../helpers/agent-life.ts';
@@ -263,6 +272,16 @@ describe('what is committed', () => {
     await work(1, { 'a.txt': '1\n' });
     expect([...(await commit()).left]).toEqual([['b', 'not-kept']]);
     expect(committed()).toEqual(['a.txt']);
+  });
+
+  test('files of a folder that became a link are removed, and not told as left', async () => {
+    const { folder, git, begin, work, commit } = await commitsIn({ 'docs/a': 'a' });
+    await begin();
+    renameSync(join(folder, 'docs'), join(folder, 'site'));
+    symlinkSync('site', join(folder, 'docs'));
+    await work(1, {});
+    expect((await commit()).left.size).toBe(0);
+    expect(git('ls-tree', '-r', '--name-only', 'HEAD')).toBe('docs\nsite/a');
   });
 
   test('a repository that lost its .git is a folder, and stops no commit', async () => {
