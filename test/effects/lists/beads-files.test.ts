@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -15,10 +16,13 @@ import { beadsFiles, changedBeadsFile } from '../../../src/effects/lists/beads-f
 let home = '';
 const at = (name: string): string => path.join(home, '.beads', name);
 
-/** Writes a file that seems to be old, as any program can. */
+/** Writes a file that seems to be old, as any program can, at a later tick of the clock than the last time. */
 function writeOld(file: string, content: string): void {
-  writeFileSync(file, content);
-  utimesSync(file, 1, 1);
+  const changedMs = statSync(file, { throwIfNoEntry: false })?.ctimeMs;
+  do {
+    writeFileSync(file, content);
+    utimesSync(file, 1, 1);
+  } while (statSync(file).ctimeMs === changedMs);
 }
 
 beforeEach(() => {
