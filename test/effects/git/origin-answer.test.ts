@@ -97,6 +97,12 @@ describe('a push', () => {
     });
   });
 
+  test('that a hook declines is refused, though its words resemble those of a service', () => {
+    const line = `!\tabc:${ref}\t[remote rejected] (pre-receive hook declined)`;
+    const said = 'remote: keys of the internal API must not be pushed\n';
+    expect(readPush(lines(line), said, URL, ref).kind).toBe('refused');
+  });
+
   test('is told with what the hook says', () => {
     const line = `!\tabc:${ref}\t[remote rejected] (pre-receive hook declined)`;
     const said =

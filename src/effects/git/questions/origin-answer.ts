@@ -72,7 +72,8 @@ const RACED =
   /stale info|failed to update ref|cannot lock ref|already exists|incorrect old value|fetch first|non-fast-forward|needs force/;
 
 /** What GitHub, GitLab and Gitea say if they reject a push only because one of their own services does not work. */
-const OUT_OF_ORDER = /internal (?:server error|api)|fatal error in commit_refs/i;
+const OUT_OF_ORDER =
+  /internal (?:server error|api (?:unreachable|error))|fatal error in commit_refs/i;
 
 /** The outcome of a push, or `raced` if only another look at the origin can tell it: see `RACED`. */
 export type ReadPush = PushEnd | { readonly kind: 'raced'; readonly why: string };
