@@ -122,6 +122,13 @@ test.for([
   expect(refusal?.sentence).toContain('since a link leads there');
 });
 
+test('what ralph trust noted behind a link is refused, since the link could be replaced', async () => {
+  const scene = await sandboxScene();
+  await outside(scene, 'mkdir -p ~/.config ~/notes && ln -s ../notes ~/.config/ralph');
+  const asked = { allowWrite: [{ value: '~/.config', from: '--allow-write' }] };
+  expect((await refusalOf(scene, { asked }))?.sentence).toContain('since a link leads there');
+});
+
 test('an allowed path that leads through a link of the work folder is refused', async () => {
   const scene = await sandboxScene();
   await outside(scene, 'mkdir "$BASE/data" && ln -s "$BASE" all && ln -s "$HOME/.npmrc" .npmrc');

@@ -115,7 +115,9 @@ export async function planSandbox(request: SandboxRequest): Promise<SandboxPlan>
     hooks,
     ...FIXED_IN_GIT.map((name) => path.join(folder, name)),
   ]);
+  const trusted = trustFolder(request.env);
   const ofPeople = [APPROVED, REJECTED].map((name) => path.join(request.vault, name));
+  if (trusted !== null) ofPeople.push(trusted);
   refuseLinks([...ofGit, ...git.hookTargets, ...git.links, request.stateDir, ...ofPeople], rules);
   refuseLinksInGit(git.folders, rules);
   refuseAllowedLinks(request.asked, rules, (value) =>
