@@ -77,8 +77,8 @@ export function changedSetup(before: GitSetup, now: GitSetup): readonly string[]
 
 /**
  * Returns the values of each setting with their scopes. Leaves out settings from environment variables, which only the
- * user sets, and settings that only say where to push or fetch, which `git push --set-upstream` and
- * `git submodule update --init` add.
+ * user sets, and settings that only say where to push, or how to fetch submodules, which `git push --set-upstream`
+ * and `git submodule update --init` add.
  */
 function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();
@@ -91,7 +91,7 @@ function settingsIn(listed: string): ReadonlyMap<string, readonly string[]> {
   return settings;
 }
 
-const ELSEWHERE = /^branch\.|^submodule\..*\.(?:url|active)$/s;
+const ELSEWHERE = /^branch\.|^submodule\..*\.(?:url|active|update)$/s;
 
 /** Returns the files of the work tree that the commands in these settings name. */
 function programsIn(

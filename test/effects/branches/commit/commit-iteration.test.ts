@@ -598,6 +598,7 @@ describe('hooks', () => {
     // As `git submodule update --init` does.
     git('config', 'submodule.some lib.active', 'true');
     git('config', 'submodule.some lib.url', '../lib');
+    git('config', 'submodule.some lib.update', 'rebase');
     await work(1, { 'a.txt': '1\n' });
     expect((await commit()).settlement).toMatchObject({ kind: 'committed' });
   });
