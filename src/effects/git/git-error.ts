@@ -67,12 +67,13 @@ export function saysFull(words: string): boolean {
 }
 
 /** Returns why git failed: a lock in its way, a full disk, or else its first sentence, or else the exit code. */
-export function reasonOf({ complaint, exitCode }: GitAnswer): string {
+export function reasonOf({ complaint, exitCode, isUnanswered }: GitAnswer): string {
   const lock = lockIn(complaint);
   if (lock !== null) return lock;
   const lines = [...asText(complaint).matchAll(/^(?:fatal|error): (.+)$/gm)];
   const said = lines.map(([, text = '']) => text);
   const line = said.find(saysFull) ?? said[0];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
-  return exitCode === null ? 'git was ended or was not started' : `git ended with ${exitCode}`;
+  if (exitCode !== null) return `git ended with ${exitCode}`;
+  return isUnanswered === true ? 'git did not answer' : 'git was ended or was not started';
 }
