@@ -6,10 +6,10 @@ import type { DoneMark, Edit, ReadList } from './list-item.ts';
 
 /**
  * Matches a checkbox at the start of a list item, in three groups: the part before its sign, the sign, the words. The
- * spaces around a box may be missing, as in `-[ ] Write it` and `- [ ]Write it`.
+ * spaces around a box may be missing, as in `-[ ] Write it` and `- [ ]Write it`. `[...]` and `[->]` are no boxes.
  */
 const BOX =
-  /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[)([^\p{L}\p{N}[\]]*|[xX])\](?:[ \t]+|(?<=\[[ \txX]+\])(?=[\p{L}\p{N}]|\*\*))(\S.*)$/su;
+  /^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[)(\s*|[^\p{L}\p{N}\s[\]]\p{M}*|[xX])\](?:[ \t]+|(?<=\[[ \txX]+\])(?=[\p{L}\p{N}]|\*\*))(\S.*)$/su;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 /** Matches an id at the start of an item's words: `T012`, `US-3:`, `1.1`, `2.`, bold or not. */
 const ID =
