@@ -127,10 +127,9 @@ interface RawList {
 }
 
 function rawItems(text: string, sections: readonly string[]): RawList {
-  const read = [...text.matchAll(/[^\r\n]*(?:\r\n?|\n|$)/g)];
+  // A byte order mark is no part of the first line.
+  const read = [...text.matchAll(/(?!^\uFEFF)[^\r\n]*(?:\r\n?|\n|$)/g)];
   const lines = read.map(({ 0: line }) => line.replace(/[\r\n]+$/, ''));
-  // A byte order mark is no part of the first line. A blank in its place keeps the indexes.
-  lines[0] = lines[0]?.replace(/^\uFEFF/, ' ') ?? '';
   const wanted = new Set(sections.map(headingName));
   const headings = new Set<string>();
   const items: RawItem[] = [];

@@ -192,9 +192,14 @@ test.for<[name: string, before: string, id: string, after: string]>([
   ['an empty box', '1. [] one', 'one', '1. [x] one'],
   ['two blanks in it', '- [  ] one', 'one', '- [x] one'],
   ['a sign of two characters', '- [\u26A0\uFE0F] one', 'one', '- [x] one'],
-  ['a line that begins with an omission', '- [ ] one\n  - [...] two\n- [->] three', 'one', '- [x] one\n  - [...] two\n- [->] three'],
+  [
+    'a line that begins with an omission',
+    '- [ ] one\n  - [...] two\n- [->] three',
+    'one',
+    '- [x] one\n  - [...] two\n- [->] three',
+  ],
   ['no space around it', '-[ ]one', 'one', '-[x]one'],
-  ['a byte-order mark', '\uFEFF- [ ] one\n- [ ] two', 'one', '\uFEFF- [x] one\n- [ ] two'],
+  ['a byte-order mark', '\uFEFF- [ ] one\n  - [ ] two', 'one', '\uFEFF- [x] one\n  - [x] two'],
   ['a line separator in its text', '- [ ] T1 a\u2028b', 'T1', '- [x] T1 a\u2028b'],
   ['tabs', '- [ ] one\n\t- [ ] part\n* [ ] two', 'one', '- [x] one\n\t- [x] part\n* [ ] two'],
   [
