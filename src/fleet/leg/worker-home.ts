@@ -5,6 +5,7 @@ import { HEARTBEAT_MS, isDriverAlive } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../../effects/files/bounded-read.ts';
 import { namesIn } from '../../effects/files/folder.ts';
+import { ifPossible } from '../../effects/files/if-possible.ts';
 import {
   type JsonObject,
   numberAt,
@@ -107,9 +108,12 @@ const KEPT = 'kept';
 /** How long a marked folder is kept, in milliseconds. */
 const KEPT_MS = 3 * 24 * 3_600_000;
 
-/** Marks a leg's folder to be kept, so that a person can look at it for some days. */
+/**
+ * Marks a leg's folder to be kept, so that a person can look at it for some days. Never throws: a full disk must not
+ * keep the task's end from being stored. Without a mark, the folder stays only as long as its worker lives.
+ */
 export function keepLegFolder(folder: string): void {
-  writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 });
+  ifPossible(() => writeFileSync(path.join(folder, KEPT), '', { mode: 0o600 }));
 }
 
 /** How long a new folder may be without its owner's file, in milliseconds. */

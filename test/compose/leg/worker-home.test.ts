@@ -44,6 +44,11 @@ test('the tree of a task that failed stays for three days, also while its worker
   ]);
 });
 
+test('a folder that cannot be marked keeps no end of a task from being stored', async () => {
+  const gone = join(await tempFolder(), 'gone');
+  expect(() => keepLegFolder(gone)).not.toThrow();
+});
+
 test('what a dead worker left running is ended, also where its tree stays', async () => {
   const home = await tempFolder();
   const runId = randomUUID();
