@@ -236,9 +236,11 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
       wasClaimed = state.items.some((each) => each.id === id && each.claimed === true);
       const taskId = ports.taskIdOf(item.id);
       const earlier = ports.find(taskId)?.state.started_at ?? null;
+      // Of an item of a file only its essence is kept: its done marks and notes may change meanwhile.
+      const kept = itemAsJson(file === null ? item : { ...item, text: item.essence });
       const record: ItemRecord = {
         ...{ id: item.id, state: 'working', task_id: taskId, earlier },
-        ...{ reason: null, proof: null, kept: itemAsJson(item) },
+        ...{ reason: null, proof: null, kept },
         ...(calls.claim === null ? {} : { claimed: true }),
       };
       return { item, record };

@@ -141,6 +141,27 @@ test.for<[state: 'working' | 'blocked', standing: string, kept: string, steps: r
   expect(steps).toEqual(expected);
 });
 
+test.for<[shown: string, was: string, now: string]>([
+  ['plan.md', '- [ ] T1 one\n  - [x] a\n  - [ ] b\n', '- [ ] T1 one\n  - [x] a\n  - [x] b\n'],
+  [
+    'plan.json',
+    '[{"id":"T1","title":"one","done":false,"steps":[{"title":"a","note":"1","done":false}]}]',
+    '[{"id":"T1","title":"one","done":false,"steps":[{"title":"a","note":"2","done":true}]}]',
+  ],
+])('a task is continued if only done marks and notes of its item changed: %s', async (given) => {
+  const [shown, was, now] = given;
+  const saved: ItemRecord[] = [];
+  const run = async (record: Partial<ItemRecord>, text: string, more: Partial<ListPorts>) => {
+    const { file, steps, work } = await stage(record, { standing: 'stopped' }, text);
+    await work({ shown, source: fileSource({ file, shown, sections: [] }), ...more }, null);
+    return steps;
+  };
+  const save = async ({ items }: ListState) => void saved.push(...items);
+  await run({ id: 'other' }, was, { save, find: () => null });
+  const begun = saved.find(({ id, state }) => id === 'T1' && state === 'working');
+  expect(await run({ ...begun }, now, {})).toEqual(['resume']);
+});
+
 test('an item outside of the section is not continued', async () => {
   const text = '# A\n- [ ] T1 one\n# B\n- [ ] T2 two\n';
   const { file, steps, work } = await stage({}, { standing: 'stopped' }, text);
