@@ -330,7 +330,12 @@ export async function workThrough(ports: ListPorts, begun: ListState): Promise<L
     if (file === null && item?.isWanted !== true) return null;
     const isNew = task?.isOwn === true && task.state.started_at !== record.earlier;
     if (item?.standing !== 'open' || !isNew || task.standing !== 'completed') return null;
-    if (!asksAsRecorded(record, item)) return null;
+    if (!asksAsRecorded(record, item)) {
+      const sentence =
+        'it has changed since its task began, which is completed and does not tick it.';
+      ports.report({ kind: 'not-landed', item: item.id, sentence });
+      return null;
+    }
     const landing = await ports.land(record.task_id);
     if (landing.kind === 'landed') await tick(item, record, task.state.evidence, landing);
     else ports.report({ kind: 'not-landed', item: item.id, sentence: landing.sentence });

@@ -38,7 +38,7 @@ export type ListEvent =
       readonly sentence: string;
       readonly time: number;
     }
-  /** The task of a blocked item has been completed since, but its work could not be merged. */
+  /** The task of a blocked item has been completed since, but its work could not be merged, or the item has changed. */
   | { readonly kind: 'not-landed'; readonly item: string; readonly sentence: string }
   | {
       readonly kind: 'blocked';

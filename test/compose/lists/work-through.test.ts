@@ -131,7 +131,7 @@ const keptAs = (text: string, title: string): string => JSON.stringify({ text, i
 test.for<[state: 'working' | 'blocked', standing: string, kept: string, steps: readonly string[]]>([
   ['working', 'stopped', keptAs('- [ ] T1 other', 'other'), ['starts-over', 'start']],
   ['working', 'completed', keptAs('- [ ] T1 other', 'other'), ['starts-over', 'start']],
-  ['blocked', 'completed', keptAs('- [ ] T1 other', 'other'), []],
+  ['blocked', 'completed', keptAs('- [ ] T1 other', 'other'), ['not-landed']],
   ['working', 'stopped', keptAs(OPEN.trim(), 'one'), ['resume']],
   ['blocked', 'completed', keptAs(OPEN.trim(), 'one'), ['done']],
 ])('a task is not the one of an item that was rewritten: %s, %s, %s', async (given) => {
