@@ -9,9 +9,12 @@ export function itemAsJson({ id, name, text }: ListItem): string {
   return JSON.stringify({ ...fields, id, title: name });
 }
 
-/** Matches fields that may change while other items are worked on, and that do not say what an item asks for. */
+/**
+ * Matches fields that may change while other items are worked on, or by a claim of ralph's own, and that do not say what
+ * an item asks for.
+ */
 const PASSING =
-  /^(?:status|state|labels|priority|assignee|dependsOn|depends_on|dependencies|dependents|blockedBy|notes?|comments?|(?:last_?)?(?:updated|edited).*|.*(?:_at|At|_count))$/;
+  /^(?:status|state|labels|priority|owner|assign(?:ees?|ed).*|claimed.*|dependsOn|depends_on|dependencies|dependents|blockedBy|notes?|comments?|(?:last_?)?(?:[uU]pdated|[eE]dited|[mM]odified).*|.*(?:_at|At|_count))$/;
 
 /** Whether two versions of an item ask for the same work. */
 export function asksTheSame(one: ListItem, other: ListItem): boolean {

@@ -211,6 +211,17 @@ test('a run comes to no item that was not known when it began', async () => {
   expect(world.notes.filter((note) => note.startsWith('work'))).toEqual(['work a', 'work waited']);
 });
 
+test('what a claim changes at the source does not start an item over', async () => {
+  const claimed = { owner: 'me', assignees: ['me'], claimed_by: 'me', lastModified: 'now' };
+  const world = new World(item('a', claimed));
+  const kept = JSON.stringify(item('a', { owner: null }));
+  const left = { id: 'a', state: 'working', task_id: 'from.a', earlier: null } as const;
+  world.state = { ...world.state, items: [{ ...left, reason: null, proof: null, kept }] };
+  world.tasks.set('from.a', { startedAt: '2026-03-01T01:00:00.000Z', standing: 'stopped' });
+  await world.run();
+  expect(world.said).toEqual(['done a']);
+});
+
 test('an item that is rewritten before its turn belongs to the next run', async () => {
   const world = new World(item('a'), item('b', { body: 'as labelled', status: 'open' }), item('c'));
   const claim = async ({ id }: { readonly id: string }): Promise<CommandEnd> => {
