@@ -463,6 +463,13 @@ describe('ralph approve and ralph reject', () => {
     expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
   });
 
+  test('a request that somebody has removed still waits', async () => {
+    const scene = await pendingTask([ASKING]);
+    rmSync(join(scene.folder, REQUEST));
+    const { stdout } = await scene.ralph(['approvals', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([{ task_id: 't' }]);
+  });
+
   test('one that is answered already', async () => {
     const scene = await pendingTask([ASKING]);
     moveFile(scene, REQUEST, 'Approved');

@@ -1,9 +1,11 @@
 import { isTaskId } from '../../core/task/task-id.ts';
+import type { Approval } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { answerRequest, isPending } from '../../effects/vault/answer-request.ts';
+import { isAnswered } from '../../effects/vault/approval-folder.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { ifOnFleet } from '../../fleet/cli/which-fleet.ts';
@@ -29,8 +31,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   const place = foldersOf(options);
   const at = new Date().toISOString();
   // An answer is in the state only once the task is resumed.
-  const isOpen = ({ file }: ShownApproval) => file === null || isPending(place.vault, file);
-  const waiting = waitingIn(place).filter(isOpen);
+  const waiting = waitingIn(place, (approval) => !isAnswered(place.vault, approval));
   if (options.json === true) {
     const rows = waiting.map((each) => approvalJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
@@ -109,13 +110,17 @@ function requestOf(written: string, place: TaskFolders): { taskId: string | null
   throw new InvalidStateError(name, standing, 'it does not wait for an approval');
 }
 
-function waitingIn(place: TaskFolders): readonly ShownApproval[] {
+function waitingIn(
+  place: TaskFolders,
+  isMeant: (approval: Approval) => boolean = () => true,
+): readonly ShownApproval[] {
   return openTaskIds(place.stateDir)
     .flatMap((id) => {
       const found = tryReadStateFile(taskPaths(place.stateDir, id).stateFile);
       if (found.kind !== 'task') return [];
       const { task_id: taskId, approval, paused_for_approval } = found.state;
       if (approval === null || approval.decision !== null || !paused_for_approval) return [];
+      if (!isMeant(approval)) return [];
       const { what, file, requested_at: askedAt, expires_at: expiresAt } = approval;
       return [{ id: approval.id, taskId, what, file, askedAt, expiresAt }];
     })

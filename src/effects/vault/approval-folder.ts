@@ -90,6 +90,11 @@ export async function awaitAnswer(
   }
 }
 
+/** Whether a request is answered. One that somebody has removed is not: a resume puts it there again. */
+export function isAnswered(vault: string, approval: Approval): boolean {
+  return findAnswer(vault, approval) !== null;
+}
+
 /** Returns the answer; null if there is none yet. If there are both answers, the rejection counts. */
 function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAnswer | null {
   const isNew = (folder: string, before: string | null | undefined): boolean => {
