@@ -92,7 +92,12 @@ interface Base {
 
 async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<PlannedTask> {
   const { policy } = first;
-  const viewed = (plan: RunPlan) => ({ plan, view: viewOf(request.taskId, plan) });
+  // How much is shown is up to this pass, also of a task that was started otherwise.
+  const { quiet, verbose } = first.settings;
+  const viewed = (plan: RunPlan) => {
+    const shown = { ...plan, settings: { ...plan.settings, quiet, verbose } };
+    return { plan, view: viewOf(request.taskId, shown) };
+  };
   if (request.kind === 'resume') {
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
     const planned = await planAskedResume(request.taskId, first, flags, { allowed: first });
