@@ -85,11 +85,10 @@ function listIn(file: string, tree: Node, tags: readonly string[]): Found {
       const nodes = itemsIn(key === null ? tree : memberOf(tree, key));
       return nodes === null ? [] : [{ nodes, place: key ?? 'item' }];
     });
-    // An empty list beside a full one says nothing about what is to do.
-    const full = found.find(({ nodes }) => nodes.length > 0);
-    const [first = null] = tagged.length === 0 ? found : [];
-    const plain = full ?? first;
-    if (plain !== null) return plain;
+    // An empty list beside a full one says nothing about what is to do. A tag that nobody named, such as an archive or a
+    // backlog, does not take its place.
+    const plain = found.find(({ nodes }) => nodes.length > 0) ?? found[0];
+    if (plain !== undefined) return plain;
   }
   const names = tagged.map(({ key }) => key).join(', ');
   const chosen = tags.length === 0 ? tagged : tagged.filter(({ key }) => tags.includes(key));

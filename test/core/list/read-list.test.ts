@@ -180,6 +180,11 @@ test.for<[name: string, before: string, id: string, after: string]>([
   expect(tick('a.json', before, id)).toBe(after);
 });
 
+test('an empty list in JSON is not replaced by that of a tag which nobody named', () => {
+  const text = '{"tasks":[],"backlog":{"tasks":[{"title":"b","done":false}]}}';
+  expect(readList('a.json', text)).toMatchObject({ list: { items: [] } });
+});
+
 test('a tick in JSON lines', () => {
   // As after `cat one.jsonl two.jsonl`.
   const lines = '\uFEFF{"title":"a","done":false}\n\uFEFF{"title":"b","done":false}{"title":"c"}';
