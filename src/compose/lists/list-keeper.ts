@@ -110,11 +110,16 @@ export function knownLists(
 ): readonly { readonly state: ListState; readonly list: TaskList | null }[] {
   return listStates(place).map((state) => {
     // While items are being worked on, the file may have ticks that their agents made.
-    const found = path.isAbsolute(state.file) ? readListFile(state.file) : { problem: 'no file' };
-    const text = state.before ?? ('text' in found ? found.text : null);
+    const text = state.before ?? textOf(state.file);
     const read = text === null ? null : readList(state.file, text, state.sections);
     return { state, list: read !== null && 'list' in read ? read.list : null };
   });
+}
+
+/** Returns the text of a list's file; null if it cannot be read, or the list is no file. */
+function textOf(file: string): string | null {
+  const found = path.isAbsolute(file) ? readListFile(file) : { problem: 'no file' };
+  return 'text' in found ? found.text : null;
 }
 
 /** Writes the note for a person that no more items of a list can be started. Rejects with the system's error. */

@@ -1,6 +1,7 @@
 import { openBoxLines } from '../completion/plan-file.ts';
 import { headingAt, headingName } from '../markdown/heading.ts';
 import { COMMENT, endOfHidden } from '../markdown/hidden-lines.ts';
+import { firstFew } from '../text/untrusted-text.ts';
 import { withIds } from './item-ids.ts';
 import type { DoneMark, Edit, ReadList } from './list-item.ts';
 
@@ -83,9 +84,8 @@ export function readMarkdownList(
 /** Tells of lines that look like open boxes and are not read, since they would be missing in a list that is done. */
 function unreadNotice(file: string, lines: readonly number[]): readonly string[] {
   if (lines.length === 0) return [];
-  const more = lines.length > 5 ? ` and ${lines.length - 5} more` : '';
   return [
-    `${file} has open boxes that ralph neither works on nor ticks, in line ${lines.slice(0, 5).join(', ')}${more}: an item begins as in "- [ ] Write it".`,
+    `${file} has open boxes that ralph neither works on nor ticks, in line ${firstFew(lines.map(String))}: an item begins as in "- [ ] Write it".`,
   ];
 }
 

@@ -19,7 +19,7 @@ import { searchAndRead } from './search-deciders.ts';
 /** Files on which the results of checks depend, sorted, relative to the folder of the checks. */
 export interface DecidersNow {
   readonly watched: readonly string[];
-  /** Files that checks run and that a git work tree's snapshots do not have: ignored ones, or such as lie outside. */
+  /** Files that checks run, but no snapshot has: git ignores them, or they are outside the work tree. */
   readonly unwatched: readonly string[];
 }
 

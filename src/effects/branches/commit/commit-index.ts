@@ -44,8 +44,8 @@ export async function stage(
   // Git keeps a part of a split index in a second file, which would stay behind when ralph removes its own index.
   const whole = withGitSettings(git.users, [{ name: 'core.splitIndex', value: 'false' }]);
   const staging = withIndex(whole, index);
-  // An entry that is set anew has neither a time that the agent may have set back, nor a flag such as `skip-worktree`,
-  // with which git would not look at the file, or would remove it.
+  // Setting an entry again clears its time, which the agent may have set back, and flags such as `skip-worktree`, with
+  // which git would not look at the file, or would remove it.
   const held = [...(await indexEntries(staging, onlyFew(names), READING))].filter(
     ({ name, stage }) => names.has(name) && stage === '0',
   );
